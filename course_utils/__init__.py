@@ -1,0 +1,15 @@
+"""The companion package of the course: from a language model's scores to an answer.
+
+Each module builds on those above it:
+
+    text          texts, documents and the character vocabulary
+    storyworld    the grammar that wrote the corpus: write, parse, log_prob
+    randomness    one uniform number for each (seed, step, sample)
+    sampling      temperature, top-k, top-p, min-p, and the draw
+    bigram        a model with one row of logits for each previous token
+    stopping      why a text ends
+    generation    the loop: one for every model, alone, in a batch or streamed
+    metrics       repetition, coherence and loss
+    plots         the still pictures
+    workspace     the learner's copies of the notebooks, and JupyterLab
+"""
