@@ -1,0 +1,73 @@
+"""Build notebooks/NN_name.ipynb from authoring/NN_name.py, and execute them.
+
+    python authoring/build.py            all
+    python authoring/build.py 02 03      some
+
+A source is in jupytext's percent format. Each cell's header names its id and its tags:
+
+    # %% [markdown] id="what-a-logit-is"
+    # %% id="guess-first" tags=["nbval-ignore-output"]
+
+The ids are stable: translations and links hang on them.
+"""
+
+import sys
+from pathlib import Path
+
+import jupytext
+import nbformat
+from nbclient import NotebookClient
+
+AUTHORING = Path(__file__).resolve().parent
+NOTEBOOKS = AUTHORING.parent / "notebooks"
+
+
+def sources(numbers=()) -> list[Path]:
+    """The sources whose numbers are given, or all."""
+    return [path for path in sorted(AUTHORING.glob("[0-9][0-9]_*.py")) if not numbers or path.name[:2] in numbers]
+
+
+def read_source(path: Path) -> nbformat.NotebookNode:
+    """The notebook that a source describes: cells with ids and tags, no outputs.
+
+    Raises ValueError for a cell without an id, or with the id of another cell.
+    """
+    parsed = jupytext.reads(path.read_text(encoding="utf-8"), fmt="py:percent")
+    notebook = nbformat.v4.new_notebook(
+        metadata={
+            "course": {"notebook": path.stem},
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        }
+    )
+    seen = set()
+    for cell in parsed.cells:
+        cell_id = cell.metadata.pop("id", None)
+        if not cell_id or cell_id in seen:
+            raise ValueError(f'{path.name}: a cell has {"no id" if not cell_id else "an id twice: " + cell_id}; '
+                             f'expected `# %% id="..."`, new for each cell. The cell begins: {cell.source[:60]!r}')  # fmt: skip
+        seen.add(cell_id)
+        make = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
+        metadata = {"tags": cell.metadata["tags"]} if cell.metadata.get("tags") else {}
+        notebook.cells.append(make(cell.source, id=cell_id, metadata=metadata))
+    return notebook
+
+
+def build(path: Path) -> None:
+    """Execute the source's notebook in notebooks/, as a learner would, and write it there with its outputs."""
+    notebook = read_source(path)
+    client = NotebookClient(
+        notebook, timeout=600, record_timing=False, resources={"metadata": {"path": str(NOTEBOOKS)}}
+    )
+    client.execute()
+    notebook.metadata["language_info"] = {"name": "python"}  # the kernel adds its version, which is nobody's concern
+    nbformat.validate(notebook)
+    text = nbformat.writes(notebook)
+    (NOTEBOOKS / f"{path.stem}.ipynb").write_text(text + "\n", encoding="utf-8", newline="\n")
+    print(f"notebooks/{path.stem}.ipynb: {len(notebook.cells)} cells")
+
+
+if __name__ == "__main__":
+    NOTEBOOKS.mkdir(exist_ok=True)
+    for source in sources(sys.argv[1:]):
+        build(source)

@@ -1,0 +1,81 @@
+"""The still pictures: data in, matplotlib Axes out. Each has a title and axes with units.
+
+The colours are told apart with any kind of colour vision (Okabe and Ito), and nothing is said by colour alone.
+The notebooks print the numbers beside each picture.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#999999"
+SERIES = (BLUE, ORANGE, GREEN, VERMILION)
+_HATCHES = ("", "//", "..", "xx")
+
+
+def new_axes(width: float = 7, height: float = 3) -> Axes:
+    """Empty axes of a new figure, in inches."""
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def probability_bars(labels: Sequence[str], series: Mapping[str, Sequence[float]], title: str) -> Axes:
+    """Bars for each candidate token, one colour and hatch for each named distribution.
+
+    labels: one for each token. series: name -> probabilities (n_tokens,).
+    """
+    ax, positions = new_axes(), np.arange(len(labels))
+    width = 0.8 / len(series)
+    for index, (name, probs) in enumerate(series.items()):
+        offset = (index - (len(series) - 1) / 2) * width
+        ax.bar(positions + offset, np.asarray(probs), width, label=name, color=SERIES[index % 4],
+               hatch=_HATCHES[index % 4], edgecolor="white")  # fmt: skip
+    ax.set(title=title, xlabel="candidate token", ylabel="probability", xticks=positions, xticklabels=labels)
+    if len(series) > 1:
+        ax.legend()
+    return ax
+
+
+def bigram_table(probs, labels: Sequence[str], title: str) -> Axes:
+    """A table of next-token probabilities as shades, row = previous token.
+
+    probs: (n, n). labels: one for each row and column.
+    """
+    ax = new_axes(7, 6)
+    image = ax.imshow(np.asarray(probs), cmap="cividis", vmin=0)
+    ticks = range(len(labels))
+    ax.set(title=title, xlabel="next token", ylabel="previous token", xticks=ticks, yticks=ticks)
+    ax.set_xticklabels(labels, fontsize=8)
+    ax.set_yticklabels(labels, fontsize=8)
+    ax.figure.colorbar(image, label="probability")
+    return ax
+
+
+def curve(x, series: Mapping[str, Sequence[float]], title: str, xlabel: str, ylabel: str, levels=None) -> Axes:
+    """Lines over x, one for each name, and dashed levels to compare with.
+
+    levels: name -> value of a horizontal line.
+    """
+    ax = new_axes()
+    for index, (name, values) in enumerate(series.items()):
+        ax.plot(x, values, label=name, color=SERIES[index % 4], linestyle=("-", "-.", ":", "--")[index % 4])
+    for index, (name, value) in enumerate((levels or {}).items()):
+        ax.axhline(value, label=f"{name}: {value:.3f}", color=(GREY, "black", VERMILION)[index % 3], linestyle="--")
+    ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
+    ax.legend()
+    return ax
+
+
+def dots_by_setting(values: Mapping[str, Sequence[float]], title: str, xlabel: str, ylabel: str) -> Axes:
+    """One dot for each text, in a column for each setting, with a line at the mean.
+
+    values: setting -> one value for each text.
+    """
+    ax = new_axes(6, 3)
+    for position, dots in enumerate(values.values()):
+        spread = np.linspace(-0.15, 0.15, len(dots))
+        ax.plot(position + spread, dots, "o", markersize=4, color=SERIES[position % 4], alpha=0.7)
+        ax.hlines(np.mean(dots), position - 0.25, position + 0.25, color="black", linewidth=2)
+    ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xticks=range(len(values)), xticklabels=list(values))
+    return ax

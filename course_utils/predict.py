@@ -1,0 +1,21 @@
+"""A guess beside the result: what makes an experiment out of a cell that is run."""
+
+
+def beside(guess, result, what: str = "") -> None:
+    """Print the learner's guess next to the result.
+
+    guess: a number, a text, or `...` for none yet. result: a number or a text. what: a word for the thing guessed.
+    """
+    name = f"{what}: " if what else ""
+    if guess is ... or guess is None:
+        print(f"{name}{_show(result)}   (no guess yet: write one above, before you run this)")
+    elif isinstance(guess, (int, float)) and isinstance(result, (int, float)) and not isinstance(result, bool):
+        print(f"{name}{_show(result)}   your guess: {_show(guess)}   off by {_show(abs(guess - result))}")
+    else:
+        print(
+            f"{name}{_show(result)}   your guess: {_show(guess)}   {'as guessed' if guess == result else 'not as guessed'}"
+        )
+
+
+def _show(value) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
