@@ -59,7 +59,8 @@ def reset(number: str, shipped: Path = SHIPPED, mine: Path = MINE) -> str:
 
 
 def notebooks_in(folder: Path) -> list[Path]:
-    return sorted(folder.glob("[0-9][0-9]_*.ipynb"))
+    """The notebooks of the course in a folder, without the dated copies that `reset` keeps."""
+    return [path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb")) if "." not in path.stem]
 
 
 def select(numbers: list[str], folder: Path) -> list[Path]:
@@ -67,7 +68,7 @@ def select(numbers: list[str], folder: Path) -> list[Path]:
     found = notebooks_in(folder)
     if not numbers:
         return found
-    by_number = {path.name[:2]: path for path in found if path.stem.count(".") == 0}
+    by_number = {path.name[:2]: path for path in found}
     wanted = [str(number).strip().zfill(2)[:2] for number in numbers]
     if missing := [number for number in wanted if number not in by_number]:
         raise ValueError(f"There is no notebook {missing[0]!r}; expected one of {', '.join(by_number)}.")
