@@ -152,17 +152,18 @@ class CharVocab:
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of token ids; specials are not shown. Raises ValueError for an id outside the vocabulary."""
-        pieces = []
-        for token_id in ids:
-            if not 0 <= token_id < len(self):
-                raise ValueError(f"Token id {token_id} is outside the vocabulary; expected 0 to {len(self) - 1}.")
-            if token_id >= len(SPECIALS):
-                pieces.append(self.tokens[token_id])
-        return "".join(pieces)
+        tokens = (self._token(token_id) for token_id in ids)
+        return "".join(token for token in tokens if token not in SPECIALS)
 
     def label(self, token_id: int) -> str:
-        """The token as a picture can show it: newline, space and tab as visible signs."""
-        return _VISIBLE.get(self.tokens[token_id], self.tokens[token_id])
+        """The token as a picture can show it: newline, space and tab as visible signs. Errors as in `decode`."""
+        token = self._token(token_id)
+        return _VISIBLE.get(token, token)
+
+    def _token(self, token_id: int) -> str:
+        if not 0 <= token_id < len(self):  # a negative index would silently count from the end
+            raise ValueError(f"Token id {token_id} is outside the vocabulary; expected 0 to {len(self) - 1}.")
+        return self.tokens[token_id]
 
     def _unseen(self, text: str, position: int) -> str:
         character = text[position]
