@@ -44,8 +44,10 @@ def read_source(path: Path) -> nbformat.NotebookNode:
     for cell in parsed.cells:
         cell_id = cell.metadata.pop("id", None)
         if not cell_id or cell_id in seen:
-            raise ValueError(f'{path.name}: a cell has {"no id" if not cell_id else "an id twice: " + cell_id}; '
-                             f'expected `# %% id="..."`, new for each cell. The cell begins: {cell.source[:60]!r}')  # fmt: skip
+            fault = f"the id {cell_id!r} twice" if cell_id else "a cell without an id"
+            raise ValueError(
+                f'{path.name} has {fault}; expected `# %% id="..."`, new for each cell. It begins: {cell.source[:60]!r}'
+            )
         seen.add(cell_id)
         make = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
         metadata = {"tags": cell.metadata["tags"]} if cell.metadata.get("tags") else {}
