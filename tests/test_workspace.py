@@ -1,0 +1,291 @@
+"""Nothing that a learner wrote is lost, and the commands say what they did."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from datetime import datetime
+
+import pytest
+
+from course_utils import workspace
+
+NAMES = ("00_start_here.ipynb", "03_top_k_top_p.ipynb")
+
+
+def notebook(*sources, outputs=()):
+    cells = [
+        {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# Title\n", "“q” 中"]},
+        *(
+            {
+                "cell_type": "code",
+                "id": f"c{number}",
+                "metadata": {"tags": ["t"]},
+                "source": source,
+                "outputs": list(outputs),
+                "execution_count": 7,
+            }
+            for number, source in enumerate(sources)
+        ),
+    ]
+    return {"cells": cells, "metadata": {"course": {"notebook": "x"}}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def write(path, content):
+    path.write_text(json.dumps(content), encoding="utf-8", newline="\n")
+
+
+@pytest.fixture
+def folders(tmp_path):
+    shipped, mine = tmp_path / "notebooks", tmp_path / "my_notebooks"
+    shipped.mkdir()
+    for name in NAMES:
+        write(shipped / name, notebook("x = 1", outputs=[{"output_type": "stream", "name": "stdout", "text": "1"}]))
+    return shipped, mine
+
+
+def files(folder):
+    """Each file's name and bytes."""
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_fill_copies_everything_but_outputs(folders):
+    shipped, mine = folders
+    messages = workspace.fill(shipped, mine)
+    assert messages == [f"Copied to my_notebooks/: {', '.join(NAMES)}."]
+    for name in NAMES:
+        original, copy = (json.loads((folder / name).read_text(encoding="utf-8")) for folder in folders)
+        for cell in original["cells"]:
+            cell["source"] = "".join(cell["source"])
+            if cell["cell_type"] == "code":
+                assert cell["outputs"]
+                cell.update(outputs=[], execution_count=None)
+        assert copy == original
+        assert b"\r" not in (mine / name).read_bytes()
+    assert set(files(mine)) == {*NAMES, ".copied.json"}
+
+
+def test_fill_changes_nothing_that_is_there(folders):
+    shipped, mine = folders
+    workspace.fill(shipped, mine)
+    write(mine / NAMES[1], notebook("my work"))
+    before = files(mine)
+    assert workspace.fill(shipped, mine) == []
+    assert files(mine) == before
+
+
+@pytest.mark.parametrize("content", [b"", b"<<<<<<< HEAD\n{", b"\xff\xfe broken", b"[]"])
+def test_a_damaged_notebook_is_left_alone_by_fill_and_kept_by_reset(folders, content):
+    shipped, mine = folders
+    mine.mkdir()
+    (mine / NAMES[1]).write_bytes(content)
+    workspace.fill(shipped, mine)
+    assert (mine / NAMES[1]).read_bytes() == content
+    message = workspace.reset("03", shipped, mine)
+    [kept] = mine.glob("03_top_k_top_p.*.ipynb")
+    assert kept.read_bytes() == content and kept.name in message
+    assert json.loads((mine / NAMES[1]).read_text(encoding="utf-8"))["cells"][1]["source"] == "x = 1"
+
+
+def test_other_files_and_folders_are_left_alone(folders):
+    shipped, mine = folders
+    (mine / NAMES[0]).mkdir(parents=True)  # a folder with a notebook's name
+    (mine / "sub").mkdir()
+    (mine / "notes.txt").write_bytes(b"mine")
+    (mine / "03_top_k_top_p.2026-01-02_03-04-05.ipynb").write_bytes(b"kept")
+    workspace.fill(shipped, mine)
+    assert (mine / NAMES[0]).is_dir() and (mine / "sub").is_dir()
+    assert (mine / "notes.txt").read_bytes() == b"mine"
+    assert (mine / "03_top_k_top_p.2026-01-02_03-04-05.ipynb").read_bytes() == b"kept"
+    assert [path.name for path in workspace.notebooks_in(mine)] == list(NAMES)
+
+
+def test_a_newer_version_is_told_until_it_is_taken(folders):
+    shipped, mine = folders
+    workspace.fill(shipped, mine)
+    write(shipped / NAMES[1], notebook("x = 2"))
+    before = files(mine)
+    for _ in range(2):
+        [message] = workspace.fill(shipped, mine)
+        assert message.startswith(NAMES[1]) and "make reset NB=03" in message
+        assert files(mine) == before
+    workspace.reset("03", shipped, mine)
+    assert workspace.fill(shipped, mine) == []
+
+
+def test_outputs_metadata_and_line_lists_make_no_newer_version(folders):
+    shipped, mine = folders
+    write(shipped / NAMES[1], notebook("a = 1\nb = 2"))
+    workspace.fill(shipped, mine)
+    again = notebook(["a = 1\n", "b = 2"], outputs=[{"output_type": "stream", "name": "stdout", "text": "other"}])
+    again["metadata"]["language_info"] = {"name": "python"}
+    write(shipped / NAMES[1], again)
+    assert workspace.fill(shipped, mine) == []
+
+
+@pytest.mark.parametrize("record", [None, b"", b"{broken", b"[1]", b"null", b"\xff"])
+def test_a_lost_or_damaged_record_is_survived(folders, record):
+    shipped, mine = folders
+    workspace.fill(shipped, mine)
+    (mine / ".copied.json").unlink()
+    if record is not None:
+        (mine / ".copied.json").write_bytes(record)
+    write(shipped / NAMES[1], notebook("x = 2"))
+    assert workspace.fill(shipped, mine) == []
+    workspace.reset(3, shipped, mine)
+    write(shipped / NAMES[1], notebook("x = 3"))
+    assert len(workspace.fill(shipped, mine)) == 1  # the record works again
+
+
+def test_reset_keeps_every_version_even_within_one_second(folders, monkeypatch):
+    class Stopped(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return cls(2026, 11, 30, 12, 34, 56)
+
+    monkeypatch.setattr(workspace, "datetime", Stopped)
+    shipped, mine = folders
+    workspace.fill(shipped, mine)
+    for text in (b"first \r\n", b"second", b"third"):
+        (mine / NAMES[1]).write_bytes(text)
+        workspace.reset("03", shipped, mine)
+    stem = "03_top_k_top_p.2026-11-30_12-34-56"
+    kept = {name: content for name, content in files(mine).items() if name.startswith(stem)}
+    assert kept == {f"{stem}.ipynb": b"first \r\n", f"{stem}-2.ipynb": b"second", f"{stem}-3.ipynb": b"third"}
+
+
+def test_reset_of_a_notebook_that_is_not_there_yet(folders):
+    shipped, mine = folders
+    assert workspace.reset("0", shipped, mine) == "00_start_here.ipynb is fresh."
+    assert set(files(mine)) == {NAMES[0], ".copied.json"}
+
+
+@pytest.mark.parametrize("number", ["07", "3x", "", "-1", "030", "x"])
+def test_an_unknown_number_lists_those_that_are_there(folders, number):
+    shipped, mine = folders
+    with pytest.raises(ValueError, match=r"Its notebooks: 00, 03\."):
+        workspace.reset(number, shipped, mine)
+    assert not mine.exists()
+
+
+def test_numbers_may_be_written_as_one_likes(folders):
+    shipped, _ = folders
+    for number in ("03", "3", 3, " 03 ", "03_top_k_top_p", "03_top_k_top_p.ipynb"):
+        assert [path.name for path in workspace.select([number], shipped)] == [NAMES[1]]
+    assert [path.name for path in workspace.select([], shipped)] == list(NAMES)
+
+
+@pytest.mark.parametrize("content", [b"<<<<<<< HEAD\n", b"{}", b'{"cells": [{}]}'])
+def test_a_damaged_shipped_notebook_is_named_and_nothing_is_moved(folders, content):
+    shipped, mine = folders
+    workspace.fill(shipped, mine)
+    before = files(mine)
+    (shipped / NAMES[1]).write_bytes(content)
+    for act in (lambda: workspace.reset("03", shipped, mine), lambda: workspace.fill(shipped, mine)):
+        with pytest.raises(ValueError, match=r"notebooks/03_top_k_top_p\.ipynb"):
+            act()
+    assert files(mine) == before
+
+
+def test_an_interrupted_copy_leaves_no_half_notebook(folders, monkeypatch):
+    shipped, mine = folders
+
+    def interrupted(source, target):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workspace.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        workspace.fill(shipped, mine)
+    assert workspace.notebooks_in(mine) == []
+    monkeypatch.undo()
+    workspace.fill(shipped, mine)
+    assert set(files(mine)) == {*NAMES, ".copied.json"}
+
+
+@pytest.fixture
+def called(folders, monkeypatch):
+    """The commands run in the two folders; what they would start is kept in a list instead."""
+    shipped, mine = folders
+    monkeypatch.setattr(workspace, "SHIPPED", shipped)
+    monkeypatch.setattr(workspace, "MINE", mine)
+    for name in ("fill", "reset", "check"):
+        function = getattr(workspace, name)
+        defaults = {"fill": (shipped, mine), "reset": (shipped, mine), "check": (mine,)}[name]
+        monkeypatch.setattr(function, "__defaults__", defaults)
+    calls = []
+
+    def call(command, **options):
+        calls.append(command)
+        return 5
+
+    monkeypatch.setattr(workspace.subprocess, "call", call)
+    return calls
+
+
+def test_lab_fills_passes_options_on_and_keeps_the_token(called, folders, capsys):
+    options = ["--no-browser", "--port", "8899", "--ServerApp.ip=127.0.0.1", "-y", "--help", "--", "x"]
+    assert workspace.main(["lab", *options]) == 5
+    [command] = called
+    assert command[:3] == [sys.executable, "-m", "jupyterlab"]
+    assert command[-len(options) :] == options
+    assert "--LabApp.default_url=/lab/tree/my_notebooks/00_start_here.ipynb" in command
+    own = " ".join(command[3 : -len(options)]).lower()
+    assert not any(word in own for word in ("token", "password", "disable", "allow", "xsrf", "ip="))
+    assert (folders[1] / NAMES[0]).exists() and "Copied to my_notebooks/" in capsys.readouterr().out
+
+
+def test_check_hands_the_chosen_notebooks_to_pytest(called, folders, capsys):
+    mine = folders[1]
+    assert workspace.main(["check"]) == 1 and not called
+    assert "no notebooks in my_notebooks/" in capsys.readouterr().out
+    workspace.main(["lab"])
+    workspace.main(["check"])
+    workspace.main(["check", "3", "--exercises=strict"])
+    pytest_command = [sys.executable, "-m", "pytest", "--nbval-lax", "-q"]
+    assert called[1] == [*pytest_command, *(str(mine / name) for name in NAMES)]
+    assert called[2] == [*pytest_command, "--exercises=strict", str(mine / NAMES[1])]
+    with pytest.raises(SystemExit, match="There is no notebook '09'"):
+        workspace.main(["check", "09"])
+
+
+def test_ctrl_c_is_left_to_the_child(called, monkeypatch):
+    """JupyterLab asks before it stops: the parent must not kill it meanwhile."""
+    before = signal.getsignal(signal.SIGINT)
+
+    def child(command, **options):
+        signal.raise_signal(signal.SIGINT)
+        return 3
+
+    monkeypatch.setattr(workspace.subprocess, "call", child)
+    assert workspace.main(["lab"]) == 3
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("arguments", [["reset"], ["reset", "09"], ["reset", "0", "3"]])
+def test_a_wrong_reset_is_a_sentence(called, arguments):
+    with pytest.raises(SystemExit, match=r"Its notebooks: 00, 03"):
+        workspace.main(arguments)
+
+
+def test_usage(called, capsys):
+    assert workspace.main(["reset", "3"]) == 0
+    assert "03_top_k_top_p.ipynb is fresh." in capsys.readouterr().out
+    assert workspace.main(["--help"]) == 0 and workspace.main([]) == 0
+    assert workspace.main(["open"]) == 2
+    out = capsys.readouterr().out
+    assert out.count("course_utils.workspace reset 03") == 3
+
+
+def test_a_folder_that_cannot_be_made_is_a_sentence(called, folders):
+    folders[1].write_text("a file", encoding="utf-8", newline="\n")
+    with pytest.raises(SystemExit, match="my_notebooks"):
+        workspace.main(["lab"])
+
+
+def test_TXT_09_copies_are_utf8_in_every_locale(folders):
+    shipped, mine = folders
+    script = "import sys, pathlib; from course_utils import workspace; workspace.fill(*map(pathlib.Path, sys.argv[1:]))"
+    environment = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
+    subprocess.run([sys.executable, "-c", script, shipped, mine], env=environment, cwd=workspace.ROOT, check=True)
+    assert "“q” 中" in (mine / NAMES[0]).read_text(encoding="utf-8")
