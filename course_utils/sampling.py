@@ -127,16 +127,17 @@ class SamplingParams:
     order: tuple[str, ...] = STEPS
 
     def __post_init__(self):
+        temperature = _checked_temperature(self.temperature)
         checked = {
-            "temperature": _checked_temperature(self.temperature),
+            "temperature": temperature,
             "top_k": _checked_k(self.top_k),
             "top_p": _checked_share("top_p", self.top_p),
             "min_p": _checked_share("min_p", self.min_p),
-            "greedy": bool(self.greedy) or self.temperature == 0,
+            "greedy": bool(self.greedy) or temperature == 0,
             "seed": None if self.seed is None else check_uint64("seed", self.seed),
-            "order": tuple(self.order),
+            "order": tuple(self.order or ()),
         }
-        if sorted(checked["order"]) != sorted(STEPS):
+        if sorted(map(str, checked["order"])) != sorted(STEPS):
             raise ValueError(f"order is {self.order!r}; expected each of {STEPS} once, in the order of your choice.")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -190,6 +191,8 @@ def draw(probs: Tensor, u: float) -> int:
     >>> [draw(torch.tensor([0.2, 0.0, 0.8]), u) for u in (0.0, 0.19, 0.2, 0.999)]
     [0, 0, 2, 2]
     """
+    if isinstance(probs, Tensor):  # NumPy knows neither gradients nor bfloat16
+        probs = probs.detach().double()
     probs = np.asarray(probs, dtype=np.float64)
     if probs.ndim != 1 or not len(probs):
         raise ValueError(f"probs has shape {probs.shape}; expected one row, (vocab_size,).")
