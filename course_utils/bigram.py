@@ -48,11 +48,14 @@ def counts_to_logits(counts, add: float = 0.0) -> Tensor:
     counts: (V, V), row = previous token. add: added to each count before dividing; 1 is add-one smoothing.
     Returns float64 (V, V) in nats. With add=0 a pair that was never seen has -inf, and a row that was never
     seen is uniform: nothing is known there, so nothing is preferred.
-    Raises ValueError for a negative count or add.
+    Raises ValueError for a count or add that is negative, infinite or NaN.
     """
-    counts = torch.as_tensor(counts).double() + add
-    if not (math.isfinite(add) and add >= 0) or (counts < 0).any():
-        raise ValueError(f"add is {add}, the smallest count {counts.min() - add}; expected both to be 0 or more.")
+    counts = torch.as_tensor(counts).double()
+    if not (0 <= add < math.inf) or not ((counts >= 0) & (counts < math.inf)).all():
+        raise ValueError(
+            f"add is {add}, the counts go from {counts.min()} to {counts.max()}; expected finite numbers of 0 or more."
+        )
+    counts = counts + add
     counts = torch.where(counts.sum(-1, keepdim=True) == 0, torch.ones_like(counts), counts)
     return (counts / counts.sum(-1, keepdim=True)).log()
 
@@ -79,6 +82,8 @@ class BigramLM(nn.Module):
         super().__init__()
         if table.ndim != 2 or table.shape[0] != table.shape[1]:
             raise ValueError(f"table has shape {tuple(table.shape)}; expected (V, V): a row for each previous token.")
+        if not table.is_floating_point():
+            raise TypeError(f"table has the dtype {table.dtype}; expected logits. Counts go through counts_to_logits.")
         self.table = nn.Parameter(table)
 
     @classmethod
@@ -95,7 +100,14 @@ class BigramLM(nn.Module):
         token_ids: (B, T) int64. cache: counts the tokens. attention_mask: not needed, since padding stands on
         the left and only the last token counts.
         Returns (B, T, V): position t scores the token after t. These are not T future tokens.
+        Raises ValueError for another shape, an id outside the vocabulary, or a cache of another batch size.
         """
+        if token_ids.ndim != 2:
+            raise ValueError(
+                f"token_ids has shape {tuple(token_ids.shape)}; expected (B, T). One text is a batch of 1."
+            )
+        if (outside := (token_ids < 0) | (token_ids >= len(self.table))).any():  # -1 would be the last row
+            raise ValueError(f"token_ids has {token_ids[outside][0]}; expected ids from 0 to {len(self.table) - 1}.")
         if cache is not None:
             if cache.batch_size != token_ids.shape[0]:
                 raise ValueError(f"The cache has {cache.batch_size} rows; token_ids has {token_ids.shape[0]}.")
