@@ -1,0 +1,114 @@
+"""What the exercises on top-k and top-p share: oracles, and recognisers of answers of the wrong kind."""
+
+import numpy as np
+
+from course_utils.answers import as_array, same
+
+INF = float("inf")
+
+# Oracles: token by token, in plain Python and float64.
+
+
+def ranked(row) -> list[int]:
+    return sorted(range(len(row)), key=lambda token: (-row[token], token))
+
+
+def keep(logits, choose) -> np.ndarray:
+    """`choose(row)` gives the ids that stay in a row; every other logit becomes -inf."""
+    logits = np.asarray(logits, dtype=np.float64)
+    rows = logits.reshape(-1, logits.shape[-1])
+    kept = np.full_like(rows, -INF)
+    for number, row in enumerate(rows):
+        ids = list(choose(row))
+        kept[number, ids] = row[ids]
+    return kept.reshape(logits.shape)
+
+
+def top_k(logits, k) -> np.ndarray:
+    return keep(logits, lambda row: ranked(row)[: len(row) if k is None else k])
+
+
+def top_p(logits, p) -> np.ndarray:
+    def choose(row):
+        probs = softmax(row)
+        total, ids = 0.0, []
+        for token in ranked(row):
+            ids.append(token)
+            total += probs[token]
+            if total >= p and p < 1:
+                break
+        return ids
+
+    return keep(logits, choose)
+
+
+def softmax(logits) -> np.ndarray:
+    logits = np.asarray(logits, dtype=np.float64)
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+# What a filter may have given instead. `right` is the right answer of the case.
+
+
+def probabilities_of(right):
+    """Probabilities or their logarithms in place of the kept logits; dropped ones as 0 or -inf."""
+    kept = np.isfinite(right)
+    full = softmax(np.where(kept, right, -INF))
+
+    def recognise(value):
+        array = as_array(value)
+        if array.shape != right.shape or same(array, right):
+            return False
+        inside, rest = array[kept], array[~kept]
+        as_probs = (inside > 0).all() and (inside <= 1 + 1e-5).all() and (rest >= -1e-5).all() and (rest < 1).all()
+        as_logs = np.allclose(inside, np.log(full[kept]), atol=1e-5)
+        ratios = inside - right[kept]
+        as_shifted = np.isneginf(rest).all() and np.allclose(ratios, ratios.flat[0], atol=1e-5)
+        proportional = as_probs and np.allclose(inside / inside.sum(), full[kept], atol=1e-4)
+        return proportional or as_logs or as_shifted
+
+    return recognise
+
+
+def other_fill(right):
+    """The right tokens stay, and the rest is a number instead of -inf."""
+    kept = np.isfinite(right)
+
+    def recognise(value):
+        array = as_array(value)
+        return array.shape == right.shape and same(array[kept], right[kept]) and not np.isneginf(array[~kept]).any()
+
+    return recognise
+
+
+def mask_of(right):
+    """Where tokens stay or go, instead of logits."""
+    kept = np.isfinite(right)
+
+    def recognise(value):
+        array = np.asarray(value.tolist() if hasattr(value, "tolist") else value)
+        return array.dtype.kind == "b" and array.shape == kept.shape
+
+    return recognise
+
+
+def any_of(*others):
+    return lambda value: any(same(value, other) for other in others)
+
+
+# Hints that the two filters share.
+
+A_MASK = "this says which tokens stay. Asked for are the logits, with -inf for those that go."
+PROBABILITIES = (
+    "these are not the logits that came in. The kept ones stay as they are: softmax comes later, and divides anew "
+    "by itself."
+)
+FINITE_FILL = (
+    "a dropped token has another value than -inf. After softmax it would still be possible, and among negative "
+    "logits even likely."
+)
+NOTHING_DROPPED = "nothing was dropped. (If your code changes something, is the result returned?)"
+SORTED = (
+    "the logits came back in another order. A token's place is its id: write the kept ones back to where they were."
+)
