@@ -360,7 +360,8 @@ PIP_SAYS = {
               "Proxy Authentication Required'))': /simple/a/", "reach its package index"),
     "timeout": ("pip._vendor.urllib3.exceptions.ReadTimeoutError: HTTPSConnectionPool: Read timed out.",
                 "reach its package index"),
-    "reset": ("('Connection aborted.', ConnectionResetError(104, 'Connection reset by peer'))", "reach its package index"),
+    "reset": ("('Connection aborted.', ConnectionResetError(104, 'Connection reset by peer'))",
+              "reach its package index"),
     "certificate": ("Max retries exceeded with url: /simple/a/ (Caused by SSLError(SSLCertVerificationError(1, '[SSL: "
                     "CERTIFICATE_VERIFY_FAILED] certificate verify failed')))", "PIP_CERT"),
     "disk": ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "disk is full"),
