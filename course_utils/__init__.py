@@ -2,14 +2,23 @@
 
 Each module builds on those above it:
 
-    text          texts, documents and the character vocabulary
-    storyworld    the grammar that wrote the corpus: write, parse, log_prob
-    randomness    one uniform number for each (seed, step, sample)
-    sampling      temperature, top-k, top-p, min-p, and the draw
-    bigram        a model with one row of logits for each previous token
-    stopping      why a text ends
-    generation    the loop: one for every model, alone, in a batch or streamed
-    metrics       repetition, coherence and loss
-    plots         the still pictures
-    workspace     the learner's copies of the notebooks, and JupyterLab
+    text              texts, documents and the character vocabulary
+    storyworld        the grammar that wrote the corpus: write, parse, log_prob
+    randomness        one uniform number for each (seed, step, sample)
+    sampling          temperature, top-k, top-p, min-p, and the draw
+    bigram            a model with one row of logits for each previous token
+    stopping          why a text ends
+    generation        the loop: one for every model, alone, in a batch or streamed
+    metrics           repetition, coherence and loss
+    plots             the still pictures
+    predict           a guess beside the result
+    answers           what a learner gave, as numbers that can be compared
+    running           a learner's function, run within limits
+    judging           what an exercise is, and how an attempt is judged
+    exercises         each notebook's exercises: contracts, cases, hints
+    checking          check, hint and solution, as the notebooks call them
+    course_notebooks  which exercises a notebook file holds
+    nbval_items       nbval's cells, judged by what was checked
+    nbval_report      the pytest plugin: options, verdicts, the table
+    workspace         the learner's copies of the notebooks, and JupyterLab
 """
