@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_utils.randomness import check_uint64, uniform
 from course_utils.sampling import SamplingParams, draw, next_token_probs
@@ -25,7 +25,8 @@ class Generation:
     text: what was generated, without the prompt and without specials.
     token_ids: every sampled id, <eos> included.
     logprobs: the model's own log-probability of each of them, in nats, before temperature and filters.
-    seed, sample: with the settings, these give the same text again. If the seed was None, it is the one drawn.
+    seed, sample: with the settings, these give the same text again. If the seed was None, it is the one drawn;
+        greedy draws none, so None stays.
     """
 
     prompt: str
@@ -35,7 +36,7 @@ class Generation:
     finish_reason: FinishReason
     sampling: SamplingParams
     stopping: StopCriteria
-    seed: int
+    seed: int | None
     sample: int
 
 
@@ -107,7 +108,7 @@ class _Row:
     prompt_ids: list[int]
     sampling: SamplingParams
     stopping: StopCriteria
-    seed: int
+    seed: int | None
     sample: int
     text: str = ""
     token_ids: list[int] = field(default_factory=list)
@@ -116,7 +117,7 @@ class _Row:
 
     @classmethod
     def start(cls, vocab, prompt: str, sampling: SamplingParams, stopping: StopCriteria, sample: int) -> "_Row":
-        seed = secrets.randbits(64) if sampling.seed is None else sampling.seed
+        seed = secrets.randbits(64) if sampling.seed is None and not sampling.greedy else sampling.seed
         prompt_ids = [vocab.bos_id, *vocab.encode(prompt)]
         row = cls(prompt, prompt_ids, sampling, stopping, seed, check_uint64("sample", sample))
         if stopping.max_new_tokens == 0:
@@ -158,9 +159,11 @@ def _steps(model, vocab, rows: Sequence[_Row], use_cache: bool) -> Iterator[None
         return
     context, mask = _left_padded([row.prompt_ids for row in rows], vocab.pad_id)
     cache = model.new_cache(len(rows)) if use_cache else None
+    modules = modules_of(model)
     new = context  # with a cache only what is new goes in: first the whole prompt, then one token a step
     while True:
-        logits = _last_logits(model, new if use_cache else context, cache, mask)
+        with evaluating(modules):  # ends before the yield: what runs there finds the model as it left it
+            logits = _last_logits(model, new if use_cache else context, cache, mask)
         for row, row_logits in zip(rows, logits, strict=True):
             if row.finish_reason is None:
                 row.advance(vocab, row_logits)
@@ -175,18 +178,20 @@ def _steps(model, vocab, rows: Sequence[_Row], use_cache: bool) -> Iterator[None
 
 def _last_logits(model, token_ids: Tensor, cache, mask: Tensor | None) -> Tensor:
     """The logits after the last position of each row: (B, V). Padding stands on the left, so the last is real."""
-    with evaluating(model):
-        if mask is None:
-            return model(token_ids, cache)[:, -1]
-        return model(token_ids, cache, attention_mask=mask)[:, -1]
+    if mask is None:
+        return model(token_ids, cache)[:, -1]
+    return model(token_ids, cache, attention_mask=mask)[:, -1]
+
+
+def modules_of(model) -> list[nn.Module]:
+    """All modules of a model, itself included: what `evaluating` needs. A mere callable has none."""
+    return list(model.modules()) if isinstance(model, nn.Module) else []
 
 
 @contextmanager
-def evaluating(model):
+def evaluating(modules: Sequence[nn.Module]):
     """Without gradients and without dropout; afterwards each module is in the mode in which it was."""
-    was_training = (
-        [module for module in model.modules() if module.training] if getattr(model, "training", False) else []
-    )
+    was_training = [module for module in modules if module.training]
     try:
         for module in was_training:
             module.training = False

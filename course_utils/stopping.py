@@ -1,8 +1,9 @@
 """Why a text ends: the conditions that a caller sets, and the one that came true."""
 
-import operator
 from dataclasses import dataclass
 from enum import Enum
+
+from course_utils.randomness import check_uint64
 
 
 class FinishReason(Enum):
@@ -30,10 +31,5 @@ class StopCriteria:
     eos: bool = True
 
     def __post_init__(self):
-        try:
-            budget = operator.index(self.max_new_tokens)
-        except TypeError:
-            raise TypeError(f"max_new_tokens is {self.max_new_tokens!r}; expected an integer >= 0.") from None
-        if budget < 0:
-            raise ValueError(f"max_new_tokens is {budget}; expected 0 or more.")
+        budget = check_uint64("max_new_tokens", self.max_new_tokens)
         object.__setattr__(self, "max_new_tokens", budget)
