@@ -107,10 +107,11 @@ check("00.first_answer", first_answer)
 
 # %% [markdown] id="draws-text"
 # Now draw for real. `uniform(seed, step)` gives a number from 0 to 1, always the same for the same seed and step.
-# `draw` finds the candidate that this number falls on. So the count below is the same on every machine.
+# `draw` finds the candidate that this number falls on. So the count below is the same on every machine. It need not be
+# the expected one: of 1,000 such draws the count strays by about 14 either way.
 
 # %% id="draws"
-draws = [sampling.draw(probs, randomness.uniform(seed=0, step=step)) for step in range(1000)]
+draws = [sampling.draw(probs, randomness.uniform(seed=1, step=step)) for step in range(1000)]
 print("first:", draws.count(0), " second:", draws.count(1))
 
 # %% [markdown] id="hints-text"

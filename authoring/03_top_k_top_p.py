@@ -26,8 +26,8 @@ def kept(logits):
 # ## The tail
 #
 # Most tokens are poor choices at most steps. Each has a tiny probability, but there are many of them, and a text
-# takes many steps. The bigram's row for `q`, smoothed as in notebook 01, gives every token at least something.
-# **Guess:** if the tail has 5 % at each step, what is the chance that 100 steps never touch it?
+# takes many steps. **Guess:** if the poor ones together, the *tail*, have 5 % at each step, what is the chance that
+# 100 steps never touch it?
 
 # %% id="guess-tail" tags=["nbval-ignore-output"]
 my_chance = ...
@@ -215,8 +215,8 @@ for library in ("transformers", "vllm"):
 # %% [markdown] id="rescue-text"
 # ## Cutting the tail of a hot distribution
 #
-# Notebook 02 ended with few real words at T = 2. **Guess** their share if top-p = 0.9, applied before the temperature,
-# drops the tail first.
+# In notebook 02 few words were real at T = 2: about 8 in 100. **Guess** the share if top-p = 0.5, applied before the
+# temperature, drops the tail first.
 
 # %% id="guess-rescue" tags=["nbval-ignore-output"]
 my_rescued_share = ...
@@ -224,12 +224,13 @@ my_rescued_share = ...
 # %% id="rescue"
 truncation_first = ("top_k", "top_p", "min_p", "temperature")
 shares = {}
-for name, settings in {"T = 2": {}, "T = 2, then top-p": {"top_p": 0.9},
-                       "top-p, then T = 2": {"top_p": 0.9, "order": truncation_first}}.items():
+for name, settings in {"T = 2": {}, "T = 2, then top-p": {"top_p": 0.5},
+                       "top-p, then T = 2": {"top_p": 0.5, "order": truncation_first}}.items():
     params = [SamplingParams(2.0, seed=seed, **settings) for seed in range(24)]
     answers = generation.generate_batch(model, vocab, [""] * 24, params, StopCriteria(200, eos=False))
     shares[name] = [metrics.coherence(answer.text).real_words for answer in answers]
     print(f"{name:>17}: {sum(shares[name]) / 24:.3f} real words, mean of 24 texts")
+assert sum(shares["top-p, then T = 2"]) > 2 * sum(shares["T = 2, then top-p"])
 
 # %% id="rescue-picture"
 ax = plots.dots_by_setting(shares, "Real words at T = 2, a dot for each seed", "setting", "share of words")
@@ -238,8 +239,9 @@ ax = plots.dots_by_setting(shares, "Real words at T = 2, a dot for each seed", "
 predict.beside(my_rescued_share, sum(shares["top-p, then T = 2"]) / 24, "real words")
 
 # %% [markdown] id="rescue-explained"
-# After the temperature the row is flat, and 0.9 of its mass are many tokens. Before it, the same 0.9 are few. It is one
-# setting with two meanings, by its place in the order.
+# After the temperature the row is flat, and half of its mass is many tokens. Before it, half of the mass is few. It is
+# one setting with two meanings, by its place in the order. (The words are real because the bigram's likeliest pairs make
+# short words. It has not become wiser.)
 
 # %% [markdown] id="self-test"
 # ## Self-test
