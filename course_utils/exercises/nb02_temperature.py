@@ -79,7 +79,7 @@ TEMPERATURE = Exercise(
         Case("overflow", "dividing by a small T makes large numbers, and their exponentials overflow. Subtract the "
              "largest logit first: a constant cancels in softmax.", "logits [10, 9] and T = 0.01",
              args([10.0, 9.0], 0.01), want=_at([10.0, 9.0], 0.01), error_is_typical=True),
-        Case("zero", "T = 0 is asked to raise a ValueError: there is nothing to divide by. Its limit, greedy, is a mode "
+        Case("zero", "T = 0 is asked to raise a ValueError: nothing can be divided by it. Its limit, greedy, is a mode "
              "of its own.", "logits [2, 1] and T = 0", args(_PAIR, 0), raises=ValueError),
         Case("zero", "T = 0.0 is asked to raise a ValueError, like T = 0.", "logits [2, 1] and T = 0.0",
              args(_PAIR, 0.0), raises=ValueError),

@@ -53,8 +53,8 @@ TOP_K = Exercise(
         Case("finite-fill", FINITE_FILL, **_HAND, wrong=other_fill(_RIGHT)),
         Case("input-returned", NOTHING_DROPPED, **_HAND, wrong=_FOUR),
         Case("smallest", "the k smallest logits were kept.", **_HAND, wrong=keep(_FOUR, lambda row: ranked(-row)[:2])),
-        Case("off-by-one", "one token too many or too few was kept. Exactly k stay, the k-th largest included.", **_HAND,
-             wrong=any_of(top_k(_FOUR, 1), top_k(_FOUR, 3))),
+        Case("off-by-one", "one token too many or too few was kept. Exactly k stay, the k-th largest included.",
+             **_HAND, wrong=any_of(top_k(_FOUR, 1), top_k(_FOUR, 3))),
         Case("by-hand", "mark the k largest logits by hand. They stay as they are, where they are, and the rest is "
              "-inf.", **_HAND, want=_RIGHT),
         Case("negative-logits", "logits may all be negative. Their size is what counts, with the sign.",

@@ -50,12 +50,11 @@ TOP_P = Exercise(
     reference="course_utils.sampling:top_p_filter",
     cases=(
         Case("a-mask", A_MASK, **_HAND, wrong=mask_of(_RIGHT_P)),
-        Case("sorted-order", SORTED, **_HAND,
-             wrong=any_of(np.sort(_RIGHT_P)[::-1], np.sort(_RIGHT_P))),
+        Case("sorted-order", SORTED, **_HAND, wrong=any_of(np.sort(_RIGHT_P)[::-1], np.sort(_RIGHT_P))),
         Case("probabilities", PROBABILITIES, **_HAND, wrong=probabilities_of(_RIGHT_P)),
         Case("finite-fill", FINITE_FILL, **_HAND, wrong=other_fill(_RIGHT_P)),
-        Case("crossing-token", "the token that takes the total past p was dropped too, so what is left has less than p. "
-             "It belongs to the kept ones.", **_HAND, wrong=top_p(_HALF, 0.5)),
+        Case("crossing-token", "the token that takes the total past p was dropped too, so less than p is left. It "
+             "belongs to the kept ones.", **_HAND, wrong=top_p(_HALF, 0.5)),
         Case("sums-logits", "it is probabilities that add up to p. Logits were added: turn them into probabilities "
              "first.", "logits [1, 3, 2, 0] and p = 0.8", args(_POSITIVE, 0.8),
              wrong=any_of(top_p(_POSITIVE, 0.3), np.full(4, -INF))),
@@ -73,7 +72,7 @@ TOP_P = Exercise(
              "down, that must reach p.", "logits of the probabilities [0.12, 0.3, 0.02, 0.25, 0.2, 0.11] and p = 0.7",
              args(_SIX, 0.7),
              wrong=any_of(*(keep(_SIX, lambda row, limit=limit: np.flatnonzero(softmax(row) >= limit))
-                             for limit in (0.7, 0.3 * 0.7, 0.29, 0.3 * 0.3)))),
+                            for limit in (0.7, 0.3 * 0.7, 0.29, 0.3 * 0.3)))),
         Case("by-hand", "sort by hand, add up until the total reaches p, and mark what was added. Those tokens stay as "
              "they are, where they are.", **_HAND, want=_RIGHT_P),
         Case("peaked", "the likeliest token alone reaches p, so it alone stays.",

@@ -1,0 +1,71 @@
+"""Read a notebook file as data: which notebook of the course it is, its tagged cells, and why it cannot be read."""
+
+import json
+import re
+from pathlib import Path
+
+from course_utils import exercises
+
+_NAME = re.compile(r'"course"\s*:\s*\{[^{}]*"notebook"\s*:\s*"([^"]+)"')
+_TAG = re.compile(r'"(?:check|exercise):(\d\d)\.[a-z_]+"')
+_CONFLICT = re.compile(r"^\s*(<{7}|>{7}|={7})( |$)", re.MULTILINE)
+
+
+def find_notebook(path: Path) -> str | None:
+    """The name of the course's notebook in this file, or None if it is none.
+
+    The metadata say it, so a renamed copy still counts; then the tags of the exercises' cells, then the file's name.
+    All is searched for in the text, since a broken file has nothing else.
+    """
+    known = exercises.notebooks()
+    try:
+        text = path.read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None
+    if name := _NAME.search(text):
+        return name[1]
+    numbers = [tag[1] for tag in _TAG.finditer(text)]
+    by_number = {name[:2]: name for name in known}
+    if numbers and numbers[0] in by_number:
+        return by_number[numbers[0]]
+    by_name = next((name for name in known if path.stem.startswith(name)), None)
+    if by_name or why_unreadable(path) is None:
+        return by_name
+    # A broken file beside the course's notebooks is reported in one line as well, though it may be any of them.
+    return path.stem if any((path.parent / f"{name}.ipynb").exists() for name in known) else None
+
+
+def why_unreadable(path: Path) -> str | None:
+    """None if the file holds JSON; otherwise what is wrong, in one line."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        return f"{error.strerror}."
+    except UnicodeDecodeError as error:
+        return f"it is not UTF-8 (byte {error.start})."
+    if not text.strip():
+        return "it is empty."
+    try:
+        json.loads(text)
+    except ValueError as error:
+        if conflict := _CONFLICT.search(text):
+            return f"it has merge markers, the first in line {text.count(chr(10), 0, conflict.start(1)) + 1}."
+        return f"it is not valid JSON, from line {getattr(error, 'lineno', 1)} on."
+    except RecursionError:
+        return "it is nested too deeply."
+    return None
+
+
+def cell_name(number: int, metadata) -> str:
+    """Cell 7, or Cell 7 (check:03.top_p) for a cell that belongs to an exercise.
+
+    number: as nbval counts code cells, from 0. The name counts from 1, as JupyterLab does when all cells are run.
+    """
+    tags = [str(tag) for tag in metadata.get("tags") or []]
+    own = next((tag for tag in tags if tag.startswith(("exercise:", "check:"))), None)
+    return f"Cell {number + 1}" + (f" ({own})" if own else "")
+
+
+def check_cells(cells, exercise_id: str) -> list:
+    """The cells that are tagged as an exercise's check."""
+    return [cell for cell in cells if f"check:{exercise_id}" in (cell.metadata.get("tags") or [])]

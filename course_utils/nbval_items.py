@@ -1,0 +1,312 @@
+"""What pytest collects from a notebook of the course: its code cells, run by nbval, then one test per exercise.
+
+The cells run as nbval runs them, with shorter reports and without its traps: a kernel that dies is noticed at once, a
+timeout ends the notebook, outputs without an execution count do no harm. The verdict on an exercise never comes from
+a cell's output. It comes from what `check` recorded while the cells ran; the last record counts, and none is a failure.
+"""
+
+import contextlib
+import json
+import os
+import re
+import tempfile
+import time
+from pathlib import Path
+from queue import Empty
+
+import pytest
+from nbval.plugin import Dummy, IPyNbCell, IPyNbFile, NbCellError
+
+from course_utils import exercises
+from course_utils.course_notebooks import cell_name, check_cells, find_notebook, why_unreadable
+from course_utils.nbval_report import RESULT
+
+RECORDS = "COURSE_CHECK_RECORDS"  # as in `checking`, which this module does not import
+_NBVAL_TIMEOUT = 2000  # nbval's own default: then nobody has asked for one
+_TIMEOUT = 300  # seconds for a cell, longer than any that trains
+_SLICE = 0.5  # seconds between two looks at whether the kernel lives
+_GRACE = 8  # seconds in which a cell must react to the interrupt that follows its timeout
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def replace(collector, path: Path, parent):
+    """Our collector instead of nbval's if `path` is a notebook of the course; otherwise `collector` as it is."""
+    if type(collector) is not IPyNbFile or (notebook := find_notebook(path)) is None:
+        return collector
+    return CourseFile.from_parent(parent, path=path, notebook=notebook)
+
+
+class KernelEnded(Exception):
+    """The kernel's process has ended while a cell ran."""
+
+
+class Failed(Exception):
+    """A test of ours fails; the message is the whole report."""
+
+
+class CourseFile(IPyNbFile):
+    """A notebook. `ended` says why it ran no further, once it did."""
+
+    def __init__(self, *args, notebook: str, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.notebook = notebook
+        self.ended: str | None = None
+        self.exited = False  # a cell asked the kernel to exit
+        self.records_folder = None
+        self.kernel_ends_by: float | None = None
+
+    def collect(self):
+        unreadable = why_unreadable(self.path)
+        cells = []
+        if unreadable is None:
+            try:
+                cells = list(super().collect())
+            except Exception as error:  # valid JSON that is no notebook
+                unreadable = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'not a notebook'}"
+        if unreadable is not None:
+            self.ended = f"{self.path.name} cannot be read"
+            yield UnreadableNotebook.from_parent(self, name="readable", reason=unreadable)
+        for cell in cells:
+            name = cell_name(cell.cell_num, cell.cell.metadata)
+            yield CourseCell.from_parent(self, name=name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options)
+        for exercise_id in exercises.notebooks().get(self.notebook, ()):
+            yield ExerciseItem.from_parent(self, name=exercise_id)
+
+    def setup(self):
+        if self.ended is not None:  # it cannot be read: no kernel is needed
+            return
+        self.records_folder = tempfile.TemporaryDirectory(prefix="course-check-", ignore_cleanup_errors=True)
+        with _environment(RECORDS, str(self.records_path)), _defaults(self.config):
+            super().setup()
+        _watch(self)
+
+    @property
+    def records_path(self) -> Path:
+        return Path(self.records_folder.name) / "records.jsonl"
+
+    def records(self) -> dict[str, dict]:
+        """The last verdict on each exercise that `check` has recorded in this run."""
+        if self.records_folder is None or not self.records_path.exists():
+            return {}
+        found = {}
+        for line in self.records_path.read_text(encoding="utf-8").splitlines():
+            with contextlib.suppress(ValueError, TypeError, KeyError):  # a line cut off by a dying kernel
+                entry = json.loads(line)
+                found[entry["exercise"]] = entry
+        return found
+
+    def end(self, reason: str):
+        """Run no further cell, and let go of the kernel."""
+        self.ended = reason
+        with contextlib.suppress(Exception):  # it may be gone already, or half gone
+            self.kernel.kc.stop_channels()
+        with contextlib.suppress(Exception):
+            self.kernel.km.shutdown_kernel(now=True)
+
+    def teardown(self):
+        if self.ended is None:
+            super().teardown()
+        if self.records_folder is not None:
+            self.records_folder.cleanup()
+
+
+class CourseCell(IPyNbCell):
+    """A code cell. What an exercise's own cells print is never compared with what is stored."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        tags = self.cell.metadata.get("tags") or []
+        if any(str(tag).startswith(("exercise:", "check:")) for tag in tags):
+            self.options["check"] = False
+        if self.cell.execution_count is None:
+            self.cell.outputs = []  # outputs of nobody's run: nothing to compare with, and no fault
+
+    def setup(self):
+        """Without nbval's: it would make every cell after a timeout an expected failure."""
+
+    def runtest(self):
+        if self.parent.ended is not None:
+            _skip(f"not reached: {self.parent.ended}")
+        if not self.parent.kernel.is_alive():
+            self.parent.end(f"the kernel ended before {self.name}")
+            raise Failed(f"The kernel was gone when {self.name} began. The cell before it ended the kernel.")
+        try:
+            with _defaults(self.config):
+                super().runtest()
+        except KernelEnded:
+            self.parent.end(f"the kernel died in {self.name}")
+            raise Failed(f"The kernel died while {self.name} ran.\n{_first_lines(self.cell.source, 3)}") from None
+        except NbCellError:
+            if self.parent.timed_out:
+                self.parent.end(f"{self.name} took too long")
+            raise
+        if self.parent.exited:
+            self.parent.end(f"{self.name} ended the kernel")
+            raise Failed(f"{self.name} ended the kernel (exit or quit): no cell after it ran. Take that line out.")
+
+    def repr_failure(self, excinfo):
+        error = excinfo.value
+        if isinstance(error, Failed):
+            return str(error)
+        if not isinstance(error, NbCellError):
+            return f"{self.name}: {type(error).__name__}: {error}"
+        inner = _ANSI.sub("", error.inner_traceback or "").strip("\n")
+        if "Timeout" in str(error):
+            return f"{self.name} was stopped: {error}\nThe rest of {self.path.name} was not run."
+        if "outputs differ" in str(error):
+            head = (
+                f"{self.name}: the output differs from the one stored in the notebook. No exercise is judged by that."
+            )
+            return f"{head}\n{_first_lines(inner, 16)}"
+        lines = [line for line in inner.splitlines() if line.strip(" -")]
+        return "\n".join([f"{self.name}: {lines[-1] if lines else error}", *lines[:-1][-9:]])
+
+    def reportinfo(self):
+        return self.path, 0, f"{self.path.name}::{self.name}"
+
+
+class _Own(pytest.Item):
+    """A test of ours beside the cells."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.obj = Dummy()
+
+    def repr_failure(self, excinfo):
+        return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo)
+
+    def reportinfo(self):
+        return self.path, 0, f"{self.path.name}::{self.name}"
+
+
+class UnreadableNotebook(_Own):
+    def __init__(self, *args, reason: str, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.reason = reason
+
+    def runtest(self):
+        raise Failed(f"{self.path.name} cannot be read as a notebook: {self.reason}")
+
+
+class ExerciseItem(_Own):
+    """One exercise, judged after all cells by the last verdict that `check` recorded."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        folder = self.path.parent
+        file = (
+            os.path.relpath(self.path, self.config.rootpath)
+            if folder.drive == self.config.rootpath.drive
+            else self.path
+        )
+        setattr(self, RESULT, {
+            "file": Path(file).as_posix(), "notebook": self.parent.notebook, "exercise": self.name,
+            "verdict": "not reached", "hint_id": None,
+        })  # fmt: skip
+
+    def runtest(self):
+        verdict, hint_id, text = self.judge()
+        self.user_properties.append((RESULT, {**getattr(self, RESULT), "verdict": verdict, "hint_id": hint_id}))
+        if verdict == "passed":
+            return
+        lenient = self.config.getoption("--exercises") != "strict"
+        if lenient and verdict in ("not attempted", "not reached"):
+            _skip(text.splitlines()[0])
+        raise Failed(text)
+
+    def judge(self) -> tuple[str, str | None, str]:
+        """The verdict, its hint id and a text for the terminal."""
+        record = self.parent.records().get(self.name)
+        if record is not None:
+            return record["status"], record["hint_id"], record["text"]
+        if self.parent.ended is not None and not self.parent.exited:
+            return "not reached", None, f"Not reached: {self.name}. {_sentence(self.parent.ended)}"
+        return "missing", None, f"Missing: {self.name} has no verdict. {self._why_missing()}"
+
+    def _why_missing(self) -> str:
+        if self.parent.exited:
+            return f"{_sentence(self.parent.ended)} No check after it ran."
+        cells = check_cells(self.parent.nb.cells, self.name)
+        if not cells:
+            return (
+                f"No cell has the tag check:{self.name}. Was its check cell deleted? `make reset` gives a fresh copy."
+            )
+        tags = set(cells[-1].metadata.get("tags") or [])
+        for tag in tags & {"nbval-skip", "raises-exception", "nbval-raises-exception"}:
+            return f"Its check cell has the tag {tag}. Take the tag away."
+        return f'Its check cell has run without reaching check("{self.name}", ...). Is it as it was?'
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + "."
+
+
+def _first_lines(text: str, count: int) -> str:
+    lines = text.splitlines()
+    return "\n".join(lines[:count] + (["..."] if len(lines) > count else []))
+
+
+def _skip(reason: str):
+    raise pytest.skip.Exception(reason, _use_item_location=True)
+
+
+@contextlib.contextmanager
+def _environment(name: str, value: str):
+    """A variable that a kernel started inside inherits."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+@contextlib.contextmanager
+def _defaults(config):
+    """The course's defaults where the user has set none, for as long as one of its notebooks is being run."""
+    option = config.option
+    before = option.nbval_cell_timeout, option.nbval_current_env
+    if option.nbval_cell_timeout == _NBVAL_TIMEOUT:
+        option.nbval_cell_timeout = _TIMEOUT
+    if not option.nbval_kernel_name:
+        option.nbval_current_env = True
+    try:
+        yield
+    finally:
+        option.nbval_cell_timeout, option.nbval_current_env = before
+
+
+def _watch(file: CourseFile):
+    """Look at the kernel's life while waiting for its messages, and at its wish to exit.
+
+    nbval waits for a message up to the cell's timeout, also from a kernel that is dead; and after a timeout it reads
+    on for as long as the cell prints.
+    """
+    kernel = file.kernel
+    ask = kernel.get_message
+
+    def get_message(stream, timeout=None):
+        until = time.monotonic() + (float("inf") if timeout is None else timeout)
+        while True:
+            if file.timed_out:
+                file.kernel_ends_by = file.kernel_ends_by or time.monotonic() + _GRACE
+                until = min(until, file.kernel_ends_by)
+            try:
+                message = ask(stream, timeout=max(0.0, min(_SLICE, until - time.monotonic())))
+            except Empty:
+                if not kernel.is_alive():
+                    raise KernelEnded from None
+                if time.monotonic() >= until:
+                    raise
+                continue
+            if file.timed_out and time.monotonic() >= until:
+                raise Empty
+            if message["msg_type"] == "execute_reply":
+                payload = message["content"].get("payload") or []
+                file.exited |= any(part.get("source") == "ask_exit" and not part.get("keepkernel") for part in payload)
+            return message
+
+    kernel.get_message = get_message

@@ -1,0 +1,113 @@
+"""The pytest plugin: nbval runs a notebook of the course, and each exercise in it becomes a test of its own.
+
+    pytest --nbval-lax my_notebooks/03_top_k_top_p.ipynb
+
+It is loaded wherever the course is installed, so it imports next to nothing and acts only where nbval is active and
+the file is a notebook of this course. All that is heavier is in `nbval_items`.
+
+--exercises=strict           unattempted exercises fail too
+--exercises-report=FILE      the verdicts as JSON: a list of file, notebook, exercise, verdict and hint_id
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+RESULT = "course_exercise"  # the name under which a test's report carries its exercise's verdict
+_WORDS = {"wrong": "not yet"}  # as in the learner's notebook; every other verdict is shown as it is called
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("exercises", "exercises of the course, in notebooks run by nbval")
+    group.addoption(
+        "--exercises",
+        choices=("lenient", "strict"),
+        default="lenient",
+        help="strict: an exercise that was not attempted, or not reached, fails (default: it is skipped)",
+    )
+    group.addoption(
+        "--exercises-report", metavar="FILE", default=None, help="write the exercises' verdicts to FILE, as JSON"
+    )
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(_Summary(config), "course-exercises-summary")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path, parent):
+    """Put our collector in the place of nbval's, for the course's notebooks."""
+    collectors = yield
+    if file_path.suffix != ".ipynb" or not _nbval_is_active(parent.config):
+        return collectors
+    from course_utils import nbval_items
+
+    return [nbval_items.replace(collector, file_path, parent) for collector in collectors]
+
+
+def _nbval_is_active(config) -> bool:
+    return bool(getattr(config.option, "nbval", False) or getattr(config.option, "nbval_lax", False))
+
+
+class _Summary:
+    """Collects the verdicts, then writes the table and the report."""
+
+    def __init__(self, config):
+        self.config = config
+        self.collected: dict[str, dict] = {}  # by the test's id, so that one that never ran is seen
+        self.results: dict[str, dict] = {}
+
+    def pytest_collection_finish(self, session):
+        for item in session.items:
+            entry = getattr(item, RESULT, None)
+            if entry is not None:
+                self.collected[item.nodeid] = entry
+
+    def pytest_runtest_logreport(self, report):
+        for name, entry in report.user_properties:
+            if name == RESULT:
+                self.results[report.nodeid] = entry
+
+    def entries(self) -> list[dict]:
+        """One for each exercise, in the order of the course's notebooks in this run."""
+        not_run = {"verdict": "not reached", "hint_id": None}
+        return [
+            self.results.get(nodeid, {**entry, **not_run})
+            for nodeid, entry in {**self.results, **self.collected}.items()
+        ]
+
+    def pytest_sessionfinish(self, session):
+        path = self.config.getoption("--exercises-report")
+        if path is None or hasattr(self.config, "workerinput"):  # under xdist the controller writes
+            return
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(self.entries(), indent=1, ensure_ascii=False) + "\n"
+        target.write_text(text, encoding="utf-8", newline="\n")
+
+    def pytest_terminal_summary(self, terminalreporter):
+        entries = self.entries()
+        if not entries or self.config.option.collectonly:
+            return
+        terminalreporter.section("exercises")
+        for line in table(entries):
+            terminalreporter.write_line(line)
+        terminalreporter.write_line(total(entries))
+
+
+def table(entries: list[dict]) -> list[str]:
+    """One line for each exercise: file, exercise, verdict, hint id. Plain text, no colour needed."""
+    rows = [(e["file"], e["exercise"], _WORDS.get(e["verdict"], e["verdict"]), e["hint_id"] or "") for e in entries]
+    rows.insert(0, ("notebook", "exercise", "verdict", "hint"))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def total(entries: list[dict]) -> str:
+    """For example "2 of 5 exercises passed; 1 not yet, 2 not attempted."."""
+    verdicts = [_WORDS.get(entry["verdict"], entry["verdict"]) for entry in entries]
+    rest = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts) if verdict != "passed"]
+    return f"{verdicts.count('passed')} of {len(verdicts)} exercises passed" + (
+        f"; {', '.join(rest)}." if rest else "."
+    )
