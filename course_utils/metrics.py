@@ -37,6 +37,7 @@ def distinct_n(tokens: Sequence, n: int) -> float | None:
     """
     if n < 1:
         raise ValueError(f"n is {n}; expected 1 or more.")
+    tokens = _listed(tokens)
     ngrams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
     return len(set(ngrams)) / len(ngrams) if ngrams else None
 
@@ -47,7 +48,8 @@ def longest_loop(tokens: Sequence) -> int:
     >>> longest_loop("xabababy"), longest_loop("abc"), longest_loop("see")
     (6, 0, 2)
     """
-    _, values = np.unique(np.array(list(tokens), dtype=object).astype(str), return_inverse=True)
+    seen: dict = {}
+    values = np.array([seen.setdefault(token, len(seen)) for token in _listed(tokens)])
     longest = 0
     for period in range(1, len(values) // 2 + 1):
         same = np.concatenate([[False], values[period:] == values[:-period], [False]])
@@ -58,13 +60,19 @@ def longest_loop(tokens: Sequence) -> int:
     return longest
 
 
+def _listed(tokens: Sequence) -> list:
+    """The tokens as plain Python values: two elements of a tensor never count as equal in a set."""
+    return tokens.tolist() if hasattr(tokens, "tolist") else list(tokens)
+
+
 @dataclass(frozen=True)
 class Coherence:
     """Shares from 0 to 1, or None where nothing could be counted.
 
     real_words: of all words, those that the storyworld's tales can contain.
     sentences: of all sentences, those that one of its patterns makes.
-    facts: of all documents with at least two such sentences, those that contradict none of their own facts.
+    facts: of all documents with at least two such sentences, those whose sentences can all belong to one story:
+        the same arc, and the same who, where and what throughout.
     """
 
     real_words: float | None
@@ -98,6 +106,8 @@ def loss(model, vocab, documents: Sequence[str]) -> float:
 
     Each document is scored on its own, from <bos> to <eos>. Returns inf if the model excludes a token that occurs.
     """
+    if isinstance(documents, str):
+        raise TypeError("documents is a str; expected a list of them. For one document give [document].")
     total, count = 0.0, 0
     for document in documents:
         ids = torch.tensor([[vocab.bos_id, *vocab.encode(document), vocab.eos_id]])
