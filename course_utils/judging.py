@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from course_utils import running
-from course_utils.answers import describe, difference, same, unchanged
+from course_utils.answers import ATOL, describe, difference, same, unchanged
 
 UNSET = object()  # no expectation; None is one
 
@@ -37,6 +37,7 @@ class Case:
         goes on to the next case. raises: the error that the contract asks for.
     judge: for what numbers cannot say, (value, args) -> True if it is right.
     error_is_typical: an error here mostly has this case's reason, so its hint is shown with the error.
+    atol: what a number of `want` may differ by; larger where float32 itself is coarser than usual.
     """
 
     hint_id: str
@@ -48,6 +49,7 @@ class Case:
     raises: type[BaseException] | None = None
     judge: Callable[[object, tuple], bool] | None = None
     error_is_typical: bool = False
+    atol: float = ATOL
 
     def problem(self, value, args: tuple) -> str | None:
         """None if the answer passes this case; otherwise a phrase, perhaps empty, that goes on from "Your answer"."""
@@ -60,7 +62,7 @@ class Case:
             return "" if hit else None
         if self.want is None:
             return None if value is None else ""
-        found = difference(value, self.want)
+        found = difference(value, self.want, self.atol)
         return "" if found == "has other numbers" else found
 
 
@@ -190,6 +192,8 @@ def _judge_run(case: Case, run: running.Run, args: tuple, function) -> Finding |
     if run.error is not None:
         if case.raises is not None and isinstance(run.error, case.raises):
             return None
+        if case.wrong is not UNSET:
+            return None  # not this misconception; a later case on the same arguments meets the error again
         where = running.learner_line(run.error, function)
         lines = (*([f"In your code, {where}"] if where else []), f"With {case.shows}.")
         typical = case.error_is_typical or case.raises is not None

@@ -61,6 +61,8 @@ def probabilities_of(right):
         if array.shape != right.shape or same(array, right):
             return False
         inside, rest = array[kept], array[~kept]
+        if not np.isfinite(inside).all():
+            return False
         as_probs = (inside > 0).all() and (inside <= 1 + 1e-5).all() and (rest >= -1e-5).all() and (rest < 1).all()
         as_logs = np.allclose(inside, np.log(full[kept]), atol=1e-5)
         ratios = inside - right[kept]
@@ -71,13 +73,15 @@ def probabilities_of(right):
     return recognise
 
 
-def other_fill(right):
-    """The right tokens stay, and the rest is a number instead of -inf."""
+def other_fill(logits, right):
+    """The right tokens stay, and the rest is another number instead of -inf."""
     kept = np.isfinite(right)
 
     def recognise(value):
         array = as_array(value)
-        return array.shape == right.shape and same(array[kept], right[kept]) and not np.isneginf(array[~kept]).any()
+        if array.shape != right.shape or same(array, logits):
+            return False
+        return same(array[kept], right[kept]) and not np.isneginf(array[~kept]).any()
 
     return recognise
 

@@ -70,10 +70,10 @@ def _path(prompt, n, smallest=False, context=lambda ids, prompt: ids) -> list[in
     return ids
 
 
-_PROMPT, _N = [3, 1], 4
+_PROMPT, _N = [3, 0], 4
 _RIGHT = _path(_PROMPT, _N, smallest=True)
 _LONG = _path([2, 4, 1], 14)
-_HAND = {"shows": "prompt [3, 1], 4 new tokens, and a `choose` that takes the smallest score",
+_HAND = {"shows": "prompt [3, 0], 4 new tokens, and a `choose` that takes the smallest score",
          "args": _args(_PROMPT, _N, smallest=True)}  # fmt: skip
 
 LOOP_CASES = (
@@ -100,7 +100,7 @@ LOOP_CASES = (
     Case("stops-early", "the loop ended before the budget was used, or an id went missing. No id is special here, 0 "
          "and repeated ones included.", "a `choose` that gives 2, 0, 0, 3",
          _args([1, 2], 4, script=_script([1, 2], [2, 0, 0, 3])), want=[1, 2, 2, 0, 0, 3]),
-    Case("zero-new", "0 new tokens mean no turn at all: the answer is the prompt.", "prompt [3, 1] and 0 new tokens",
+    Case("zero-new", "0 new tokens mean no turn at all: the answer is the prompt.", "prompt [3, 0] and 0 new tokens",
          _args(_PROMPT, 0), want=_PROMPT, error_is_typical=True),
     Case("whole-context", "a short text comes out right and a longer one does not. `next_logits` needs every id from "
          "the first on.", "prompt [2, 4, 1] and 14 new tokens", _args([2, 4, 1], 14), want=_LONG),

@@ -50,7 +50,7 @@ TOP_K = Exercise(
         Case("sorted-order", SORTED, **_HAND,
              wrong=any_of([3, 2, -INF, -INF], [-INF, -INF, 2, 3], [3, 2, 0, 0])),
         Case("probabilities", PROBABILITIES, **_HAND, wrong=probabilities_of(_RIGHT)),
-        Case("finite-fill", FINITE_FILL, **_HAND, wrong=other_fill(_RIGHT)),
+        Case("finite-fill", FINITE_FILL, **_HAND, wrong=other_fill(_FOUR, _RIGHT)),
         Case("input-returned", NOTHING_DROPPED, **_HAND, wrong=_FOUR),
         Case("smallest", "the k smallest logits were kept.", **_HAND, wrong=keep(_FOUR, lambda row: ranked(-row)[:2])),
         Case("off-by-one", "one token too many or too few was kept. Exactly k stay, the k-th largest included.",

@@ -1,0 +1,717 @@
+"""Solutions to the exercises of notebook 02."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import torch
+
+from . import right, wrong
+
+TEMPERATURE, GREEDY, REPETITION = "02.temperature", "02.greedy", "02.repetition_rate"
+
+
+def must_be_positive(temperature):
+    if temperature <= 0:
+        raise ValueError("temperature must be above 0")
+
+
+# 02.temperature
+
+
+@wrong(TEMPERATURE, "multiplied")
+def multiplies(logits, temperature):
+    must_be_positive(temperature)
+    return (logits * temperature).softmax(-1)
+
+
+@wrong(TEMPERATURE, "temperature-ignored")
+def ignores_it(logits, temperature):
+    must_be_positive(temperature)
+    return logits.softmax(-1)
+
+
+@wrong(TEMPERATURE, "temperature-ignored")
+def divides_and_normalises_again(logits, temperature):
+    must_be_positive(temperature)
+    probs = logits.softmax(-1) / temperature
+    return probs / probs.sum(-1, keepdim=True)
+
+
+@wrong(TEMPERATURE, "divided-probabilities")
+def divides_probabilities(logits, temperature):
+    must_be_positive(temperature)
+    return logits.softmax(-1) / temperature
+
+
+@wrong(TEMPERATURE, "no-softmax")
+def logits_divided(logits, temperature):
+    must_be_positive(temperature)
+    return logits / temperature
+
+
+@wrong(TEMPERATURE, "not-normalised")
+def powers_of_probabilities(logits, temperature):
+    must_be_positive(temperature)
+    return logits.softmax(-1) ** (1 / temperature)
+
+
+@wrong(TEMPERATURE, "not-normalised")
+def exponentials_of_divided(logits, temperature):
+    must_be_positive(temperature)
+    return (logits / temperature).exp()
+
+
+@wrong(TEMPERATURE, "softmax-twice")
+def softmax_of_divided_probabilities(logits, temperature):
+    must_be_positive(temperature)
+    return (logits.softmax(-1) / temperature).softmax(-1)
+
+
+@wrong(TEMPERATURE, "by-hand")
+def divides_after_the_exponential(logits, temperature):
+    must_be_positive(temperature)
+    return (logits.exp() / temperature).log_softmax(-1)
+
+
+@wrong(TEMPERATURE, "by-hand")
+def input_returned(logits, temperature):
+    return logits
+
+
+@wrong(TEMPERATURE, "by-hand")
+def always_equal(logits, temperature):
+    return torch.full_like(logits, 1 / logits.shape[-1])
+
+
+@wrong(TEMPERATURE, "by-hand")
+def log_probabilities(logits, temperature):
+    must_be_positive(temperature)
+    return (logits / temperature).log_softmax(-1)
+
+
+@wrong(TEMPERATURE, "by-hand")
+def nan(logits, temperature):
+    return logits * math.nan
+
+
+@wrong(TEMPERATURE, "by-hand")
+def the_largest_only(logits, temperature):
+    must_be_positive(temperature)
+    return (logits / temperature).softmax(-1).max()
+
+
+@wrong(TEMPERATURE, "by-hand")
+def subtracts(logits, temperature):
+    must_be_positive(temperature)
+    return (logits - logits * (1 - temperature**2)).softmax(-1)
+
+
+@wrong(TEMPERATURE, "by-hand")
+def wrong_way_round(logits, temperature):
+    must_be_positive(temperature)
+    return (temperature / logits).softmax(-1)
+
+
+@wrong(TEMPERATURE, "whole-division")
+def floor_division(logits, temperature):
+    must_be_positive(temperature)
+    return (logits // temperature).softmax(-1)
+
+
+@wrong(TEMPERATURE, "whole-division")
+def sharpens_only(logits, temperature):
+    must_be_positive(temperature)
+    return (logits / min(temperature, 1)).softmax(-1)
+
+
+@wrong(TEMPERATURE, "other-axis")
+def first_axis(logits, temperature):
+    must_be_positive(temperature)
+    return (logits / temperature).softmax(0)
+
+
+@wrong(TEMPERATURE, "other-axis")
+def one_sum(logits, temperature):
+    must_be_positive(temperature)
+    weights = (logits / temperature).exp()
+    return weights / weights.sum()
+
+
+@wrong(TEMPERATURE, "other-axis")
+def a_single_row(logits, temperature):
+    must_be_positive(temperature)
+    weights = [math.exp(x / temperature) for x in logits]
+    return [w / sum(weights) for w in weights]
+
+
+@wrong(TEMPERATURE, "overflow")
+def plain_exponentials(logits, temperature):
+    must_be_positive(temperature)
+    weights = (logits / temperature).exp()
+    return weights / weights.sum(-1, keepdim=True)
+
+
+@wrong(TEMPERATURE, "overflow")
+def least_temperature(logits, temperature):
+    must_be_positive(temperature)
+    return (logits / max(temperature, 0.3)).softmax(-1)
+
+
+@wrong(TEMPERATURE, "zero")
+def divides_by_anything(logits, temperature):
+    return (logits / temperature).softmax(-1)
+
+
+@wrong(TEMPERATURE, "zero")
+def greedy_at_zero(logits, temperature):
+    if temperature < 0:
+        raise ValueError("temperature must not be negative")
+    if temperature == 0:
+        return torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).float()
+    return (logits / temperature).softmax(-1)
+
+
+@wrong(TEMPERATURE, "zero")
+def another_error(logits, temperature):
+    if temperature <= 0:
+        raise ZeroDivisionError("temperature must be above 0")
+    return (logits / temperature).softmax(-1)
+
+
+@wrong(TEMPERATURE, "zero")
+def asserts(logits, temperature):
+    assert temperature > 0, "temperature must be above 0"
+    return (logits / temperature).softmax(-1)
+
+
+@wrong(TEMPERATURE, "zero")
+def returns_the_error(logits, temperature):
+    if temperature <= 0:
+        return ValueError("temperature must be above 0")
+    return (logits / temperature).softmax(-1)
+
+
+@wrong(TEMPERATURE, "zero")
+def a_small_number_for_zero(logits, temperature):
+    return (logits / max(temperature, 1e-8)).softmax(-1)
+
+
+@wrong(TEMPERATURE, "zero")
+def a_whole_zero_only(logits, temperature):
+    if type(temperature) is int and temperature == 0:
+        raise ValueError("temperature must be above 0")
+    return (logits / temperature).softmax(-1)
+
+
+@wrong(TEMPERATURE, "negative")
+def only_zero_is_refused(logits, temperature):
+    if temperature == 0:
+        raise ValueError("temperature must not be 0")
+    return (logits / temperature).softmax(-1)
+
+
+@wrong(TEMPERATURE, "negative")
+def takes_its_size(logits, temperature):
+    if not temperature:
+        raise ValueError("temperature must not be 0")
+    return (logits / abs(temperature)).softmax(-1)
+
+
+@wrong(TEMPERATURE, "any-size")
+def axis_one(logits, temperature):
+    must_be_positive(temperature)
+    return (logits / temperature).softmax(min(1, logits.ndim - 1))
+
+
+@wrong(TEMPERATURE, "any-size")
+def two_is_the_most(logits, temperature):
+    must_be_positive(temperature)
+    return (logits / temperature).clamp(min=-2).softmax(-1) if logits.ndim > 2 else (logits / temperature).softmax(-1)
+
+
+@wrong(TEMPERATURE, "changes-input")
+def divides_in_place(logits, temperature):
+    must_be_positive(temperature)
+    logits /= temperature
+    return logits.softmax(-1)
+
+
+wrong(TEMPERATURE, "not-a-function")([0.881, 0.119])
+
+
+@right(TEMPERATURE)
+def in_numpy(logits, temperature):
+    must_be_positive(temperature)
+    x = np.asarray(logits, dtype=float) / temperature
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+@right(TEMPERATURE)
+def by_powers(logits, temperature):
+    if not temperature > 0:
+        raise ValueError(temperature)
+    probs = logits.double().softmax(-1) ** (1 / temperature)
+    return probs / probs.sum(-1, keepdim=True)
+
+
+@right(TEMPERATURE)
+def in_loops(logits, temperature):
+    class TemperatureError(ValueError):
+        pass
+
+    if temperature <= 0:
+        raise TemperatureError
+    if logits.dim() > 1:
+        return [in_loops(row, temperature) for row in logits]
+    top = max(logits.tolist())
+    weights = [math.exp((x - top) / temperature) for x in logits.tolist()]
+    return torch.tensor([w / sum(weights) for w in weights]).tolist()
+
+
+@right(TEMPERATURE)
+def by_log_softmax(logits, temperature):
+    must_be_positive(temperature)
+    return torch.log_softmax(logits / temperature, -1).exp()
+
+
+# 02.greedy
+
+
+@wrong(GREEDY, "value-returned")
+def value(logits):
+    return logits.max(-1).values
+
+
+@wrong(GREEDY, "one-hot")
+def one_hot(logits):
+    return torch.nn.functional.one_hot(logits.argmax(-1), logits.shape[-1])
+
+
+@wrong(GREEDY, "one-hot")
+def mask(logits):
+    return logits == logits.amax(-1, keepdim=True)
+
+
+@wrong(GREEDY, "one-hot")
+def ranking(logits):
+    return logits.argsort(-1, descending=True)
+
+
+@wrong(GREEDY, "one-hot")
+def probabilities(logits):
+    return logits.softmax(-1)
+
+
+@wrong(GREEDY, "smallest")
+def smallest(logits):
+    return logits.argmin(-1)
+
+
+@wrong(GREEDY, "smallest")
+def always_zero(logits):
+    return torch.zeros(logits.shape[:-1], dtype=torch.int64)
+
+
+@wrong(GREEDY, "counted-from-one")
+def counts_from_one(logits):
+    return logits.argmax(-1) + 1
+
+
+@wrong(GREEDY, "by-hand")
+def nan_id(logits):
+    return torch.full(logits.shape[:-1], math.nan)
+
+
+@wrong(GREEDY, "by-hand")
+def empty(logits):
+    return torch.tensor([], dtype=torch.int64)
+
+
+@wrong(GREEDY, "by-hand")
+def both(logits):
+    return logits.max(-1)
+
+
+@wrong(GREEDY, "by-hand")
+def a_word(logits):
+    return str(int(logits.reshape(-1).argmax()))
+
+
+@wrong(GREEDY, "by-hand")
+def in_a_list(logits):
+    return [int(logits.reshape(-1).argmax())]
+
+
+@wrong(GREEDY, "negative-logits")
+def begins_at_zero(logits):
+    best, best_id = 0.0, 0
+    for token, score in enumerate(logits.reshape(-1).tolist()):
+        if score > best:
+            best, best_id = score, token
+    return best_id
+
+
+@wrong(GREEDY, "negative-logits")
+def by_size(logits):
+    return logits.abs().argmax(-1)
+
+
+@wrong(GREEDY, "flattened")
+def flattened(logits):
+    return logits.argmax()
+
+
+@wrong(GREEDY, "axis-kept")
+def keeps_the_axis(logits):
+    return logits.argmax(-1, keepdim=logits.ndim > 1)
+
+
+@wrong(GREEDY, "other-axis")
+def down_the_columns(logits):
+    return logits.argmax(0)
+
+
+@wrong(GREEDY, "other-axis")
+def counts_through(logits):
+    flat = logits.reshape(-1, logits.shape[-1])
+    ids = [int(row.argmax()) + number * logits.shape[-1] for number, row in enumerate(flat)]
+    return torch.tensor(ids).reshape(logits.shape[:-1])
+
+
+@wrong(GREEDY, "other-axis")
+def first_row(logits):
+    return logits.reshape(-1, logits.shape[-1])[0].argmax()[None] if logits.ndim > 1 else logits.argmax()
+
+
+@wrong(GREEDY, "last-axis")
+def axis_one(logits):
+    return logits.argmax(min(1, logits.ndim - 1))
+
+
+@wrong(GREEDY, "ties")
+def last_of_the_equal(logits):
+    return logits.shape[-1] - 1 - logits.flip(-1).argmax(-1)
+
+
+@wrong(GREEDY, "ties")
+def last_in_the_sort(logits):
+    return logits.argsort(dim=-1, stable=True)[..., -1]
+
+
+@wrong(GREEDY, "rounded")
+def whole_numbers(logits):
+    return logits.long().argmax(-1) if logits.abs().max() < 1 else logits.argmax(-1)
+
+
+@wrong(GREEDY, "rounded")
+def one_decimal(logits):
+    return logits.round(decimals=1).argmax(-1)
+
+
+@wrong(GREEDY, "any-size")
+def looks_at_eight(logits):
+    return logits[..., :8].argmax(-1)
+
+
+@wrong(GREEDY, "any-size")
+def draws(logits):
+    generator = torch.Generator().manual_seed(0)
+    probs = (20 * logits.double()).softmax(-1).reshape(-1, logits.shape[-1])
+    if len(probs) < 20:
+        return logits.argmax(-1)
+    return torch.multinomial(probs, 1, generator=generator).reshape(logits.shape[:-1])
+
+
+@wrong(GREEDY, "changes-input")
+def strikes_out(logits):
+    ids = logits.argmax(-1)
+    logits[...] = -math.inf
+    return ids
+
+
+wrong(GREEDY, "not-a-function")(torch.tensor(1))
+
+
+@right(GREEDY)
+def argmax(logits):
+    return torch.argmax(logits, dim=-1)
+
+
+@right(GREEDY)
+def greedy_numpy(logits):
+    return np.argmax(logits.numpy(), axis=-1)
+
+
+@right(GREEDY)
+def greedy_loops(logits):
+    if logits.dim() > 1:
+        return [greedy_loops(row) for row in logits]
+    values = logits.tolist()
+    return values.index(max(values))
+
+
+@right(GREEDY)
+def stable_sort(logits):
+    return torch.sort(logits, dim=-1, descending=True, stable=True).indices[..., 0].to(torch.int32)
+
+
+@right(GREEDY)
+def first_true(logits):
+    top = logits == logits.amax(-1, keepdim=True)
+    return (top.cumsum(-1) == 0).sum(-1)
+
+
+# 02.repetition_rate
+
+
+def ngrams(tokens, n):
+    return [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+
+
+@wrong(REPETITION, "distinct-share")
+def distinct(tokens, n):
+    grams = ngrams(tokens, n)
+    return len(set(grams)) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "count")
+def number(tokens, n):
+    grams = ngrams(tokens, n)
+    return len(grams) - len(set(grams)) if grams else None
+
+
+@wrong(REPETITION, "count")
+def number_of_distinct(tokens, n):
+    return len(set(ngrams(tokens, n)))
+
+
+@wrong(REPETITION, "single-tokens")
+def of_tokens(tokens, n):
+    return 1 - len(set(tokens)) / len(tokens) if len(tokens) >= n else None
+
+
+@wrong(REPETITION, "single-tokens")
+def by_the_length(tokens, n):
+    grams = ngrams(tokens, n)
+    return 1 - len(set(grams)) / len(tokens) if grams else None
+
+
+@wrong(REPETITION, "single-tokens")
+def repeats_by_the_length(tokens, n):
+    grams = ngrams(tokens, n)
+    return (len(grams) - len(set(grams))) / len(tokens) if grams else None
+
+
+@wrong(REPETITION, "no-overlap")
+def chunks(tokens, n):
+    grams = [tuple(tokens[i : i + n]) for i in range(0, len(tokens) - n + 1, n)]
+    return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "no-overlap")
+def forgets_the_last(tokens, n):
+    grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n)]
+    return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "no-overlap")
+def always_zero(tokens, n):
+    return 0.0
+
+
+@wrong(REPETITION, "every-occurrence")
+def counts_the_first_too(tokens, n):
+    grams = ngrams(tokens, n)
+    counts = Counter(grams)
+    return sum(c for c in counts.values() if c > 1) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "percent")
+def percent(tokens, n):
+    grams = ngrams(tokens, n)
+    return 100 * (1 - len(set(grams)) / len(grams)) if grams else None
+
+
+@wrong(REPETITION, "by-hand")
+def distinct_that_repeat(tokens, n):
+    counts = Counter(ngrams(tokens, n))
+    return sum(c > 1 for c in counts.values()) / len(counts) if counts else None
+
+
+@wrong(REPETITION, "by-hand")
+def too_many(tokens, n):
+    grams = [tuple(tokens[i : i + n]) for i in range(len(tokens))]
+    return len(set(grams)) / len(grams) - 1 if grams else None
+
+
+@wrong(REPETITION, "by-hand")
+def nan_rate(tokens, n):
+    return math.nan
+
+
+@wrong(REPETITION, "by-hand")
+def whole_division(tokens, n):
+    grams = ngrams(tokens, n)
+    return 1 - len(set(grams)) // len(grams) - 1e-3 if grams else None
+
+
+@wrong(REPETITION, "by-hand")
+def tokens_returned(tokens, n):
+    return tokens
+
+
+@wrong(REPETITION, "by-hand")
+def a_list_of_one(tokens, n):
+    return [0.25]
+
+
+@wrong(REPETITION, "fixed-n")
+def two_grams(tokens, n):
+    grams = ngrams(tokens, 2)
+    return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "fixed-n")
+def at_least_two(tokens, n):
+    grams = ngrams(tokens, max(2, n))
+    return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "fixed-n")
+def constant(tokens, n):
+    return 0.25
+
+
+@wrong(REPETITION, "nothing-repeats")
+def none_for_zero(tokens, n):
+    grams = ngrams(tokens, n)
+    return (1 - len(set(grams)) / len(grams) or None) if grams else None
+
+
+@wrong(REPETITION, "one-n-gram")
+def none_for_one(tokens, n):
+    if len(tokens) <= n:
+        return None
+    grams = ngrams(tokens, n)
+    return 1 - len(set(grams)) / len(grams)
+
+
+@wrong(REPETITION, "none")
+def divides_by_zero(tokens, n):
+    grams = ngrams(tokens, n)
+    return 1 - len(set(grams)) / len(grams)
+
+
+@wrong(REPETITION, "none")
+def zero_for_none(tokens, n):
+    grams = ngrams(tokens, n)
+    return 1 - len(set(grams)) / len(grams) if grams else 0.0
+
+
+@wrong(REPETITION, "none")
+def at_least_one(tokens, n):
+    grams = ngrams(tokens, n)
+    return 1 - len(set(grams)) / max(1, len(grams))
+
+
+@wrong(REPETITION, "none")
+def nan_for_none(tokens, n):
+    grams = ngrams(tokens, n)
+    return 1 - len(set(grams)) / len(grams) if grams else math.nan
+
+
+@wrong(REPETITION, "none")
+def total_by_formula(tokens, n):
+    total = len(tokens) - n + 1
+    return 1 - len(set(ngrams(tokens, n))) / total if total else None
+
+
+@wrong(REPETITION, "joined")
+def joins(tokens, n):
+    grams = ["".join(map(str, gram)) for gram in ngrams(tokens, n)]
+    return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "joined")
+def sorts_each(tokens, n):
+    grams = [tuple(sorted("".join(map(str, gram)))) for gram in ngrams(tokens, n)]
+    grams = [gram if n < 4 else tuple(ngrams(tokens, n)[i]) for i, gram in enumerate(grams)]
+    plain = ngrams(tokens, n)
+    return 1 - len(set(grams if any(len(str(t)) > 1 for t in tokens) else plain)) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "ids")
+def joins_with_spaces(tokens, n):
+    grams = [" ".join(gram) for gram in ngrams(tokens, n)]
+    return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "a-str")
+def copies_the_list(tokens, n):
+    tokens = tokens.copy()
+    grams = ngrams(tokens, n)
+    return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "a-str")
+def splits_into_words(tokens, n):
+    tokens = tokens.split() if isinstance(tokens, str) else tokens
+    grams = ngrams(tokens, n)
+    return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "neighbours-only")
+def looks_back_three(tokens, n):
+    grams = ngrams(tokens, n)
+    return sum(gram in grams[max(0, i - 3) : i] for i, gram in enumerate(grams)) / len(grams) if grams else None
+
+
+@wrong(REPETITION, "changes-input")
+def pops(tokens, n):
+    grams, rest = [], tokens if isinstance(tokens, list) else list(tokens)
+    while len(rest) >= n:
+        grams.append(tuple(rest[:n]))
+        rest.pop(0)
+    return 1 - len(set(grams)) / len(grams) if grams else None
+
+
+wrong(REPETITION, "not-a-function")(0.25)
+
+
+@right(REPETITION)
+def zipped(tokens, n):
+    grams = list(zip(*(tokens[i:] for i in range(n))))
+    return None if not grams else 1 - len(set(grams)) / len(grams)
+
+
+@right(REPETITION)
+def seen_before(tokens, n):
+    seen, repeated, total = [], 0, 0
+    for end in range(n, len(tokens) + 1):
+        gram = list(tokens[end - n : end])
+        repeated += gram in seen
+        seen.append(gram)
+        total += 1
+    if total == 0:
+        return None
+    return np.float32(repeated / total)
+
+
+@right(REPETITION)
+def by_counter(tokens, n):
+    counts = Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
+    total = counts.total()
+    return torch.tensor((total - len(counts)) / total) if total else None
+
+
+@right(REPETITION)
+def by_representation(tokens, n):
+    grams = {repr(list(tokens[i : i + n])) for i in range(max(0, len(tokens) - n + 1))}
+    total = max(0, len(tokens) - n + 1)
+    if not total:
+        return
+    from fractions import Fraction
+
+    return 1 - Fraction(len(grams), total)
