@@ -121,6 +121,17 @@ def test_what_runs_here_is_what_is_pinned():
     assert compared > 50
 
 
+def test_the_pins_run_on_the_oldest_python():
+    """The first patch version too: Debian's Python stays at 3.11.2."""
+    oldest = "{}.{}.0".format(*bootstrap.OLDEST)
+    for name in PINS:
+        try:
+            wanted = importlib.metadata.metadata(name)["Requires-Python"]
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        assert wanted is None or oldest in SpecifierSet(wanted), f"{name} wants Python {wanted}"
+
+
 def test_environment_yml_installs_the_same():
     conda = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     assert conda["name"] == PROJECT["project"]["name"]
