@@ -23,6 +23,8 @@
 # It is small and meant to be read. `module.function?` in a cell shows what a function does.
 
 # %% id="setup"
+import textwrap
+
 import torch
 
 from course_utils import predict, randomness, sampling, storyworld, text
@@ -36,7 +38,7 @@ from course_utils.checking import check, hint, solution
 
 # %% id="a-tale"
 tale = text.load_documents("tales", split="validation")[3]
-print(tale)
+print(textwrap.fill(tale, 100))
 
 # %% id="a-sum-and-a-call"
 print(text.load_documents("sums", split="validation")[0])

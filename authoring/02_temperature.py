@@ -209,12 +209,15 @@ for column, unit in (("repetition", "share of 4-grams seen before"), ("real word
 means = results.groupby("temperature")[columns].mean()
 assert means["repetition"].is_monotonic_decreasing
 assert means["real words"].loc[0.3] > means["real words"].loc[1.0] > means["real words"].loc[2.0]
+at_1, at_2 = (results.query("temperature == @t")["real words"] for t in (1.0, 2.0))
+assert at_2.max() > at_1.min()
 print("From T = 0.3 to T = 2 repetition falls, and so does the share of real words.")
+print(f"Real words of single texts: {at_1.min():.2f} to {at_1.max():.2f} at T = 1, {at_2.min():.2f} to {at_2.max():.2f} at T = 2")
 
 # %% [markdown] id="sweep-explained"
 # Low temperatures keep to the likeliest pairs: more real words, and the same ones again and again. High temperatures
 # reach rare pairs: little repetition, few words. Neither end is better in itself. The spread beside each mean matters
-# as much as the mean: single texts at neighbouring temperatures overlap.
+# as much as the mean: between T = 1 and T = 2 single texts overlap, so one text of each would have told you nothing.
 
 # %% [markdown] id="limits-text"
 # **What this does not prove.** A bigram sees one token of the past, so at low temperatures it must fall into loops: after
@@ -252,7 +255,7 @@ for temperature in TEMPERATURES:
 # <details><summary>1. After a change of temperature the answers are right more often. Has the model learned something?</summary>No. The weights are the same; only the way of choosing from the distribution has changed. Whether the gain is real needs many samples, a fixed budget and a measure of correctness.</details>
 # <details><summary>2. Why is T = 0 not simply a very small T?</summary>Dividing by 0 gives no distribution. Greedy is the limit, so it is offered as a mode that takes the largest logit and draws nothing.</details>
 # <details><summary>3. Can a temperature make the second candidate likelier than the first?</summary>No positive temperature changes the order.</details>
-# <details><summary>4. One text at T = 0.3 repeats less than one at T = 1. Does that contradict the sweep?</summary>No. The sweep speaks of means over seeds; single texts spread around them.</details>
+# <details><summary>4. Your text at T = 2 has more real words than mine at T = 1. Does that contradict the sweep?</summary>No. The sweep speaks of means over seeds; single texts spread around them, and the two ranges overlap.</details>
 
 # %% [markdown] id="summary"
 # ## Summary

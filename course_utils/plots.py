@@ -42,7 +42,7 @@ def bigram_table(probs, labels: Sequence[str], title: str) -> Axes:
 
     probs: (n, n). labels: one for each row and column.
     """
-    ax = new_axes(7, 6)
+    ax = new_axes(6, 5)
     image = ax.imshow(np.asarray(probs), cmap="cividis", vmin=0)
     ticks = range(len(labels))
     ax.set(title=title, xlabel="next token", ylabel="previous token", xticks=ticks, yticks=ticks)
