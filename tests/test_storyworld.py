@@ -430,6 +430,12 @@ def test_choices_come_as_often_as_stated():
     assert len(arcs) == len(ARCS) and chisquare(list(arcs.values())).pvalue > 0.001
     heroes = Counter(tale.facts["hero"] for tale in drawn if tale.choices[1][1] == 0 and "hero" in tale.facts)
     assert len(heroes) == 32 and chisquare(list(heroes.values())).pvalue > 0.001
+    for arc in ARCS:
+        for name in arc.slots:
+            seen = Counter(t.facts[name] for t in drawn if t.choices[0][1] == arc.name and name in t.facts)
+            if seen:
+                assert len(seen) == len(arc.slots[name].values)
+                assert chisquare(list(seen.values())).pvalue > 0.0001, (arc.name, name)
     wishes = [tale for tale in drawn if tale.choices[0][1] == "the wish"]
     for name in ("opening", "secret", "ending"):
         seen = Counter(dict(tale.choices)[name] for tale in wishes)

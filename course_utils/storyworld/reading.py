@@ -29,7 +29,7 @@ def split_words(text: str) -> list[str]:
     """The words of a text, in lower case.
 
     A word is a run of letters; an apostrophe or a hyphen between two letters belongs to it, as in
-    "stork's" or "glow-worm". Digits, marks and other signs are no words.
+    "Ada's" or "glow-worm". Digits, marks and other signs are no words.
 
     >>> split_words("Ada's glow-worm, at 3, sang.")
     ["ada's", 'glow-worm', 'at', 'sang']

@@ -10,42 +10,9 @@ from functools import cache
 
 from course_utils.storyworld.grammar import Arc, Slot, person, read_arc
 
-SHE = (
-    "Ada",
-    "Bess",
-    "Clara",
-    "Edith",
-    "Flora",
-    "Greta",
-    "Hazel",
-    "Ida",
-    "Juno",
-    "Mabel",
-    "Nora",
-    "Olive",
-    "Pearl",
-    "Ruth",
-    "Tilda",
-    "Wanda",
-)
-HE = (
-    "Abel",
-    "Arlo",
-    "Bruno",
-    "Caleb",
-    "Emil",
-    "Felix",
-    "Hugo",
-    "Ivo",
-    "Jack",
-    "Leo",
-    "Milo",
-    "Nico",
-    "Otto",
-    "Simon",
-    "Theo",
-    "Wilf",
-)
+_SHE = "Ada Bess Clara Edith Flora Greta Hazel Ida Juno Mabel Nora Olive Pearl Ruth Tilda Wanda"
+_HE = "Abel Arlo Bruno Caleb Emil Felix Hugo Ivo Jack Leo Milo Nico Otto Simon Theo Wilf"
+SHE, HE = tuple(_SHE.split()), tuple(_HE.split())
 NAMES = tuple(person(name, "she") for name in SHE) + tuple(person(name, "he") for name in HE)
 
 # The two never share a pronoun, so that "she" and "he" always say who is meant.
@@ -57,7 +24,7 @@ the lost thing
 thing = key | whistle | thimble | compass | locket | bell | medal | penknife
 look = brass | silver | copper | tin | golden | iron | steel
 place = behind the clock | under the stairs | beneath the piano | inside an old boot | in the flour jar |
- between two fat books | under the fat dog | in the goldfish bowl
+ between two fat books | under the fat dog | in the coal bucket
 - opening
 One [foggy|windy|rainy|frosty|quiet] [morning|evening|Sunday] {hero} could not find {hero.their} {look} {thing}.
 {hero} had lost {hero.their} {look} {thing}, and {hero.their} [porridge|soup|tea|toast] was getting cold.
@@ -85,7 +52,7 @@ How the {thing} came to be {place}, neither {hero} nor {friend} could say.
 the kite
 colour = red | yellow | green | blue | orange | violet | silver
 shape = dragon | whale | owl | fox | carp | lion | beetle
-place = on the chapel roof | in the old oak | on the windmill | on the flagpole | in a stork's nest |
+place = on the chapel roof | in the old oak | on the windmill | on the flagpole | in the stork's nest |
  on the weathercock
 - opening
 {hero} built {colour.a} kite in the shape of {shape.a}.
@@ -106,7 +73,7 @@ The kite came down {place}, where [two crows|a pigeon|a squirrel|a jackdaw]
 - mending, sometimes
 {hero} mended its tail with [a ribbon|a shoelace|an old tie|grey wool].
 - ending
-When the {colour} {shape} is gone now, {hero} and {friend} look {place} first.
+Whenever the {colour} {shape} is gone, {hero} and {friend} look {place} first.
 "Your {colour} {shape} likes it {place}," said {friend}, and {hero} [laughed|agreed|sighed|blushed].
 {hero} let {friend} fly the {colour} {shape} home, and {place} it was quiet again.
 """,
@@ -137,7 +104,7 @@ At the fair it won [a ribbon|first prize|a silver cup|respect].
 The mayor [kissed it|gave it a medal|asked for its name|made a speech].
 - ending
 {friend} had three bowls of {plant} [soup|stew|broth], served from {size.a}.
-Nobody believes in {plant.a} like {size.a}, but {friend} [saw it|has a drawing|dreams of it|ate it].
+Nobody believes in {plant.a} like {size.a}, but {friend} [saw it|has a drawing|dreams of it|was there].
 """,
     """
 the letter
@@ -181,7 +148,7 @@ Something was {animal.sound} in the {room}, and {hero} could not [sleep|read|dre
 {hero.They} pulled up the blanket, but the {animal.sound} went on.
 - courage
 {hero.They} woke {friend}, who took [a candle|a frying pan|a broom|a fork] and went [first|ahead|last].
-"No ghost sounds like that," {friend} told {hero} [at the door|through the wall|and yawned|calmly].
+"No ghost sounds like that," {friend} told {hero} [at the door|through the wall|with a yawn|calmly].
 - discovery
 In the {room} sat {animal.a}, [blinking|very much at home|wearing a cobweb|half asleep].
 They opened the door of the {room} [an inch|slowly|together|bravely] and saw {animal.a}.
@@ -203,7 +170,7 @@ prize = cheese | plum tart | jar of honey | melon | red scarf | drum | feather b
 - opening
 The {quick} and the {slow} agreed to race to the {goal}.
 "I can beat you to the {goal}," said the {quick} to the {slow}.
-One [Monday|Friday|spring day|noon], for no good reason, the {quick} and the {slow} raced to the {goal}.
+One [Monday|Friday|spring day|Sunday], for no good reason, the {quick} and the {slow} raced to the {goal}.
 - stakes
 The prize was {prize.a}, and [the whole wood|a row of crows|everybody|two bats] came to watch.
 An old [owl|badger|heron|beaver] promised the winner {prize.a} and
@@ -262,7 +229,7 @@ answer = clock (riddle: has hands but never claps) | needle (riddle: has an eye 
 Nobody could use the {gate} without answering the {guard}.
 - traveller
 {hero} was on {hero.their} way to {friend} and [already late|carrying a cake|in a hurry|humming].
-{hero} wanted to visit {friend} and [bowed|said good morning|took off a glove|yawned].
+{hero}, who wanted to visit {friend}, [bowed|said good day|took off a glove|coughed].
 - riddle
 "What {answer.riddle}?" asked the {guard}.
 "Well," said the {guard}, "what {answer.riddle}?"
@@ -270,7 +237,7 @@ Nobody could use the {gate} without answering the {guard}.
 {hero.They} thought of everything that {friend} [owned|had ever sold|kept at home|had lent].
 {hero.They} thought [until sunset|hard|for an hour], mostly about [soup|socks|lunch|cheese].
 - reply
-"{answer.A}," said {hero} [at last|softly|with a grin|and smiled].
+"{answer.A}," said {hero} [at last|softly|with a grin|at once].
 "Easy," said {hero}, "it is {answer.a}."
 - passage
 The {guard} [groaned|clapped|blushed|wept for joy] and opened the {gate}.
@@ -283,18 +250,18 @@ The {guard} needs a new riddle, for {friend} told everyone about the {answer}.
     """
 the birthday cake
 flavour = lemon | cherry | ginger | almond | honey | walnut | apple | plum
-place = on the windowsill | on the garden wall | on the doorstep | on the porch | on the balcony | under the elm
+place = on the windowsill | on the garden wall | on the doorstep | on the porch | by the gate | under the elm
 thief = goat | dog | magpie | goose | pony | fox | raccoon
 - opening
 {hero} baked {flavour.a} cake for {friend.s} birthday.
 It was {friend.s} birthday, and {hero} was up early to bake {flavour.a} cake.
-For {friend} {hero} baked the [tallest|roundest|finest|boldest] {flavour} cake in
+For {friend}, {hero} baked the [tallest|roundest|finest|boldest] {flavour} cake in
  [town|the valley|the street|years].
 - cooling
-{hero.They} put it {place} to cool and went to [find candles|fetch a ribbon|wash the bowl|dress].
+{hero.They} put it {place} to cool and went to [find candles|fetch a ribbon|wash the bowl|get dressed].
 It stood {place} to cool while {hero.they} [wrote a card|took a nap|washed up|sang].
 - theft
-A [hungry|passing|well-mannered|bold] {thief} ate it and left [only the plate|one crumb|no crumbs].
+A [hungry|passing|well-mannered|sly] {thief} ate it and left [only the plate|one crumb|no crumbs].
 When {hero} came back, {thief.a} was eating the last [slice|crumb|bite|layer].
 - scolding
 {hero} scolded the {thief}, which [hiccuped|looked sorry|asked for tea|blushed].
@@ -354,20 +321,20 @@ At the desk sat {friend}, who [never forgot a title|whispered like thunder|knew 
 - ending
 So {hero} paid by telling children about {topic} every [Friday|Saturday|Monday|morning] for {span}.
 For a fine {friend} asked {hero} for [a drawing of|a song about|a poem on|a talk on] {topic}.
-{friend} stamped it again, for {hero} had [dreamed|talked|thought] of {topic} ever since.
+So {friend} stamped it again, for {hero} had [dreamed|talked|thought] of {topic} ever since.
 """,
     """
 the painting
 colour = blue | green | violet | pink | orange | crimson | purple
 animal = cow | horse | hen | goat | donkey | pig | sheep
-place = in the town hall | in the bakery | at the station | above the fireplace | in the post office |
+place = in the town hall | in the bakery | at the station | in the library | in the post office |
  at the barber's
 - opening
 {hero} painted {colour.a} {animal}, because
  [the other paints were dry|it was Tuesday|the day felt like it|it rained].
 {hero} had one pot of paint left, so the {animal} in {hero.their} picture was {colour}.
 - critic
-"No {animal} is {colour}," {friend} told {hero} [at once|over the garden fence|kindly|and sniffed].
+"No {animal} is {colour}," {friend} told {hero} [at once|over the garden fence|kindly|with a sniff].
 {friend}, who [taught sums|sold hats|kept bees], told {hero} that {colour.a} {animal} was
  [rude|a mistake|wrong].
 - answer, sometimes
@@ -421,8 +388,8 @@ They talked about [turnips|the weather|their aunts|ships] and shared
  [a sandwich|some cherries|a boiled egg|a pie].
 {friend} slept, and {hero} [counted cows|did the crossword|ate both apples|knitted].
 - mistake
-At {town} each of them took the wrong one.
-They got out in a [hurry|crowd|cloud of steam|storm], each with the wrong one.
+At {town} each of them took the wrong suitcase.
+They got out in a [hurry|crowd|snowstorm|great rush], each with the wrong suitcase.
 - surprise
 At bedtime {hero} opened the {colour} suitcase and found {content.a}.
 In the {colour} suitcase {hero} found no [slippers|toothbrush|pyjamas|soap], but {content.a}.
@@ -449,11 +416,11 @@ It sounded like [a goose in a bucket|a door that wants oil|two cats and a kettle
 So {hero} put the {instrument} away, and it was very quiet {place}.
 {hero} was ashamed, and for [a week|six days|a month|days] there was no {instrument} {place}.
 - regret
-But now {friend} could not [sleep|work|boil an egg|dream|think] without it.
+But then {friend} could not [sleep|work|boil an egg|dream|think] without it.
 Then {friend} [knocked|came over|rang] and said, "It is too quiet."
 - ending
 Today they play {place}, {hero} the {instrument} and {friend} the [spoons|triangle|comb|kettle].
-Now {friend} sits {place} every evening and asks for more {instrument}.
+These days {friend} sits {place} and asks for more {instrument}.
 """,
     """
 the bad bargain
@@ -480,7 +447,7 @@ Nobody else had {ware.a}, and people [queued|begged|paid in silver|knelt] to bor
 [All the neighbours|The mayor|Even the pedlar|A duke] came to borrow the {ware} and paid in
  [eggs|gold|cheese|wool].
 - ending
-Soon {hero} bought back the {beast}, and {friend} [polishes|dusts|kisses|thanks] the {ware} daily.
+In time {hero} bought back the {beast}, and {friend} [polishes|dusts|kisses|thanks] the {ware} daily.
 "I never liked that {beast}," said {friend}, and gave the {ware} [a pat|the best room|a name|a kiss].
 """,
     """
@@ -523,7 +490,7 @@ A star fell into the {water}, and {hero} wished for {wish.a}.
 Next morning {friend} [came by|rang the bell|whistled at the gate|knocked] with {wish.a}, dripping wet.
 In the morning {friend} was at the door, and [beside|behind] {friend.them} stood {wish.a}.
 - story
-"I fished it out of the {water}," said {friend}, "but it is [too small|too wet|not my colour|yours]."
+"I fished it out of the {water}," said {friend}, "but it is [too small|too wet|not my colour|surely yours]."
 {friend} had pulled the {wish} out of the {water} and did not know
  [why|whose it was|where to put it|what to say].
 - ending
