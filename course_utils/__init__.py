@@ -17,7 +17,8 @@ Each module builds on those above it:
     judging           what an exercise is, and how an attempt is judged
     exercises         each notebook's exercises: contracts, cases, hints
     checking          check, hint and solution, as the notebooks call them
-    course_notebooks  which exercises a notebook file holds
+    course_notebooks  a notebook file as data: which one it is, its exercises' cells
+    nbval_kernel      the kernel that runs a notebook for the plugin, watched
     nbval_items       nbval's cells, judged by what was checked
     nbval_report      the pytest plugin: options, verdicts, the table
     workspace         the learner's copies of the notebooks, and JupyterLab
