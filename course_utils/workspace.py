@@ -187,7 +187,8 @@ def main(arguments: list[str] | None = None) -> int:
                 print(reset(number))
                 return 0
             case "reset", _:
-                select([""], SHIPPED)
+                given = " ".join(rest) or "none"
+                raise ValueError(f"reset takes the number of one notebook, got {given}. For example: make reset NB=03")
     except (OSError, ValueError) as error:
         sys.exit(str(error))
     print(__doc__)

@@ -262,10 +262,13 @@ def test_ctrl_c_is_left_to_the_child(called, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is before
 
 
-@pytest.mark.parametrize("arguments", [["reset"], ["reset", "09"], ["reset", "0", "3"]])
-def test_a_wrong_reset_is_a_sentence(called, arguments):
-    with pytest.raises(SystemExit, match=r"Its notebooks: 00, 03"):
-        workspace.main(arguments)
+@pytest.mark.parametrize(
+    ("numbers", "sentence"),
+    [([], "one notebook, got none"), (["0", "3"], "one notebook, got 0 3"), (["09"], "Its notebooks: 00, 03")],
+)
+def test_a_wrong_reset_is_a_sentence(called, numbers, sentence):
+    with pytest.raises(SystemExit, match=sentence):
+        workspace.main(["reset", *numbers])
 
 
 def test_usage(called, capsys):
