@@ -95,8 +95,8 @@ def _find(exercise_id):
     known = exercises.all_exercises()
     if exercise_id in known:
         return known[exercise_id]
-    near = difflib.get_close_matches(str(exercise_id), known, n=3, cutoff=0.4)
-    near = near or [key for key in known if key[:2] == str(exercise_id)[:2]] or list(known)
+    near = difflib.get_close_matches(str(exercise_id), known, n=3, cutoff=0.7)
+    near = near or [key for key in known if key[:3] == str(exercise_id)[:3]] or list(known)
     raise ValueError(f"There is no exercise {exercise_id!r}. Near it: {', '.join(near)}.")
 
 

@@ -10,22 +10,17 @@ import json
 import os
 import re
 import tempfile
-import time
 from pathlib import Path
-from queue import Empty
 
 import pytest
 from nbval.plugin import Dummy, IPyNbCell, IPyNbFile, NbCellError
 
 from course_utils import exercises
+from course_utils.checking import RECORDS
 from course_utils.course_notebooks import cell_name, check_cells, find_notebook, why_unreadable
-from course_utils.nbval_report import RESULT
+from course_utils.nbval_kernel import KernelEnded, defaults, environment, watch
 
-RECORDS = "COURSE_CHECK_RECORDS"  # as in `checking`, which this module does not import
-_NBVAL_TIMEOUT = 2000  # nbval's own default: then nobody has asked for one
-_TIMEOUT = 300  # seconds for a cell, longer than any that trains
-_SLICE = 0.5  # seconds between two looks at whether the kernel lives
-_GRACE = 8  # seconds in which a cell must react to the interrupt that follows its timeout
+RESULT = "course_exercise"  # the name under which a test's report carries its exercise's verdict
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -34,10 +29,6 @@ def replace(collector, path: Path, parent):
     if type(collector) is not IPyNbFile or (notebook := find_notebook(path)) is None:
         return collector
     return CourseFile.from_parent(parent, path=path, notebook=notebook)
-
-
-class KernelEnded(Exception):
-    """The kernel's process has ended while a cell ran."""
 
 
 class Failed(Exception):
@@ -53,7 +44,6 @@ class CourseFile(IPyNbFile):
         self.ended: str | None = None
         self.exited = False  # a cell asked the kernel to exit
         self.records_folder = None
-        self.kernel_ends_by: float | None = None
 
     def collect(self):
         unreadable = why_unreadable(self.path)
@@ -76,9 +66,9 @@ class CourseFile(IPyNbFile):
         if self.ended is not None:  # it cannot be read: no kernel is needed
             return
         self.records_folder = tempfile.TemporaryDirectory(prefix="course-check-", ignore_cleanup_errors=True)
-        with _environment(RECORDS, str(self.records_path)), _defaults(self.config):
+        with environment(RECORDS, str(self.records_path)), defaults(self.config):
             super().setup()
-        _watch(self)
+        watch(self)
 
     @property
     def records_path(self) -> Path:
@@ -131,7 +121,7 @@ class CourseCell(IPyNbCell):
             self.parent.end(f"the kernel ended before {self.name}")
             raise Failed(f"The kernel was gone when {self.name} began. The cell before it ended the kernel.")
         try:
-            with _defaults(self.config):
+            with defaults(self.config):
                 super().runtest()
         except KernelEnded:
             self.parent.end(f"the kernel died in {self.name}")
@@ -180,6 +170,8 @@ class _Own(pytest.Item):
 
 
 class UnreadableNotebook(_Own):
+    """Stands for a file that cannot be read: fails in one line."""
+
     def __init__(self, *args, reason: str, **kwargs):
         super().__init__(*args, **kwargs)
         self.reason = reason
@@ -248,65 +240,3 @@ def _first_lines(text: str, count: int) -> str:
 
 def _skip(reason: str):
     raise pytest.skip.Exception(reason, _use_item_location=True)
-
-
-@contextlib.contextmanager
-def _environment(name: str, value: str):
-    """A variable that a kernel started inside inherits."""
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
-
-
-@contextlib.contextmanager
-def _defaults(config):
-    """The course's defaults where the user has set none, for as long as one of its notebooks is being run."""
-    option = config.option
-    before = option.nbval_cell_timeout, option.nbval_current_env
-    if option.nbval_cell_timeout == _NBVAL_TIMEOUT:
-        option.nbval_cell_timeout = _TIMEOUT
-    if not option.nbval_kernel_name:
-        option.nbval_current_env = True
-    try:
-        yield
-    finally:
-        option.nbval_cell_timeout, option.nbval_current_env = before
-
-
-def _watch(file: CourseFile):
-    """Look at the kernel's life while waiting for its messages, and at its wish to exit.
-
-    nbval waits for a message up to the cell's timeout, also from a kernel that is dead; and after a timeout it reads
-    on for as long as the cell prints.
-    """
-    kernel = file.kernel
-    ask = kernel.get_message
-
-    def get_message(stream, timeout=None):
-        until = time.monotonic() + (float("inf") if timeout is None else timeout)
-        while True:
-            if file.timed_out:
-                file.kernel_ends_by = file.kernel_ends_by or time.monotonic() + _GRACE
-                until = min(until, file.kernel_ends_by)
-            try:
-                message = ask(stream, timeout=max(0.0, min(_SLICE, until - time.monotonic())))
-            except Empty:
-                if not kernel.is_alive():
-                    raise KernelEnded from None
-                if time.monotonic() >= until:
-                    raise
-                continue
-            if file.timed_out and time.monotonic() >= until:
-                raise Empty
-            if message["msg_type"] == "execute_reply":
-                payload = message["content"].get("payload") or []
-                file.exited |= any(part.get("source") == "ask_exit" and not part.get("keepkernel") for part in payload)
-            return message
-
-    kernel.get_message = get_message

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-RESULT = "course_exercise"  # the name under which a test's report carries its exercise's verdict
+RESULT = "course_exercise"  # as in `nbval_items`, whose import would cost every pytest run a second
 _WORDS = {"wrong": "not yet"}  # as in the learner's notebook; every other verdict is shown as it is called
 
 

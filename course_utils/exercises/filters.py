@@ -10,6 +10,7 @@ INF = float("inf")
 
 
 def ranked(row) -> list[int]:
+    """The ids of a row, largest logit first; of equal ones the lower id first."""
     return sorted(range(len(row)), key=lambda token: (-row[token], token))
 
 
@@ -25,10 +26,13 @@ def keep(logits, choose) -> np.ndarray:
 
 
 def top_k(logits, k) -> np.ndarray:
+    """The oracle of 03.top_k."""
     return keep(logits, lambda row: ranked(row)[: len(row) if k is None else k])
 
 
 def top_p(logits, p) -> np.ndarray:
+    """The oracle of 03.top_p."""
+
     def choose(row):
         probs = softmax(row)
         total, ids = 0.0, []
@@ -43,6 +47,7 @@ def top_p(logits, p) -> np.ndarray:
 
 
 def softmax(logits) -> np.ndarray:
+    """Probabilities along the last axis."""
     logits = np.asarray(logits, dtype=np.float64)
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)
@@ -98,6 +103,7 @@ def mask_of(right):
 
 
 def any_of(*others):
+    """One of these answers."""
     return lambda value: any(same(value, other) for other in others)
 
 

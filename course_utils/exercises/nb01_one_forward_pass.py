@@ -29,17 +29,20 @@ def _log_shares(counts) -> np.ndarray:
 
 
 def softmax(logits):
+    """The probabilities (..., V) of logits (..., V), along the last axis."""
     shifted = logits - logits.max(dim=-1, keepdim=True).values  # the largest becomes 0: nothing overflows
     weights = shifted.exp()
     return weights / weights.sum(dim=-1, keepdim=True)
 
 
 def last_logits(logits, lengths):
+    """Of logits (B, T, V), the (B, V) at the last valid position of each row; lengths: (B,), at least 1."""
     rows = range(len(lengths))
     return logits[list(rows), lengths - 1]  # row b, position lengths[b] - 1
 
 
 def generate_loop(next_logits, prompt_ids, max_new_tokens, choose):
+    """The prompt's ids and those that were chosen after it, as a new list."""
     ids = list(prompt_ids)  # a copy: the caller's list stays as it is
     for _ in range(max_new_tokens):
         ids.append(choose(next_logits(ids)))

@@ -26,6 +26,7 @@ def _at(logits, temperature) -> np.ndarray:
 
 
 def probs_at(logits, temperature):
+    """The probabilities (..., V) of logits (..., V) at a temperature above 0."""
     if temperature <= 0:
         raise ValueError(f"temperature is {temperature}; expected a number above 0. For its limit take the largest.")
     logits = logits - logits.max(dim=-1, keepdim=True).values  # before the division, so that nothing overflows
@@ -34,6 +35,7 @@ def probs_at(logits, temperature):
 
 
 def greedy(logits):
+    """The ids (...) of the largest of logits (..., V); of equal ones the lowest id."""
     return logits.argmax(dim=-1)  # of equal logits torch's argmax gives the first
 
 
@@ -107,7 +109,7 @@ GREEDY = Exercise(
     writes="`greedy(logits)`",
     contract="(..., V) → ids (...); ties to the lowest id",
     difficulty="easy",
-    minutes=5,
+    minutes=6,
     hints=(
         "The answer is an id: the place of the largest logit, counted from 0.",
         "The last axis goes away, and every other axis stays.",
@@ -117,7 +119,7 @@ GREEDY = Exercise(
     cases=(
         Case("value-returned", "this is the largest logit. Asked for is its id.", **_HAND, wrong=2.5),
         Case("one-hot", "this marks the token in a row. Asked for is its id, one number.", **_HAND,
-             wrong=lambda value: as_array(np.asarray(value, dtype=float)).shape == (3,)),
+             wrong=lambda value: np.shape(value.tolist() if hasattr(value, "tolist") else value) == (3,)),
         Case("smallest", "this is the id of the smallest logit.", **_HAND, wrong=0),
         Case("counted-from-one", "ids count from 0.", **_HAND, wrong=2),
         Case("by-hand", "look for the largest of the three logits. Its place, counted from 0, is the id.", **_HAND,
@@ -156,7 +158,7 @@ REPETITION_RATE = Exercise(
     writes="`repetition_rate(tokens, n)`",
     contract="list → 1 - distinct / total n-grams; None when there are none",
     difficulty="medium",
-    minutes=10,
+    minutes=8,
     hints=(
         "Write down all runs of n neighbours. They overlap: each begins one token after the one before.",
         "T tokens have T - n + 1 of them. A set of tuples keeps each one once.",

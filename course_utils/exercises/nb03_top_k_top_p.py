@@ -36,7 +36,7 @@ WHICH_ORDER = Exercise(
     contract='for logits [2.5, 1.5, 0], T = 0.5 and top_p = 0.8, each kept set → "temperature first" or '
     '"truncation first"',
     difficulty="medium",
-    minutes=6,
+    minutes=8,
     hints=(
         "Compute both orders. In one of them top-p sees probabilities that the temperature has sharpened.",
         "A sharper distribution reaches p with fewer tokens.",

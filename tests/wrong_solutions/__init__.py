@@ -28,4 +28,4 @@ def right(exercise_id: str):
     return plant
 
 
-from . import nb00, nb01, nb02, nb03  # noqa: E402, F401  they fill the two
+from wrong_solutions import nb00, nb01, nb02, nb03  # noqa: E402, F401  they fill the two

@@ -21,19 +21,32 @@ that passed. Each hint of an exercise has at least one planted solution.
 """
 
 
+_FOUND = {}
+
+
+def found(exercise, attempt):
+    """What judging a planted solution gave; each is judged once in a process."""
+    from course_utils.judging import judge
+
+    key = exercise.id, id(attempt)
+    if key not in _FOUND:
+        _FOUND[key] = judge(exercise, attempt)
+    return _FOUND[key]
+
+
 def table() -> str:
     """The document, from judging every planted solution."""
     from course_utils.exercises import all_exercises
-    from course_utils.judging import PASSED, judge
+    from course_utils.judging import PASSED
     from wrong_solutions import RIGHT, WRONG
 
     lines = []
     for key, exercise in all_exercises().items():
-        found = [(hint_id, judge(exercise, attempt)) for hint_id, attempt in WRONG[key]]
-        accepted = [judge(exercise, attempt).status == PASSED for attempt in RIGHT[key]]
-        caught = sum(finding.status in ("wrong", "raised") for _, finding in found)
-        named = sum(finding.hint_id == hint_id for hint_id, finding in found)
-        counts = (len(exercise.hint_ids()), len(found), caught, named, len(accepted), sum(accepted))
+        judged = [(hint_id, found(exercise, attempt)) for hint_id, attempt in WRONG[key]]
+        accepted = [found(exercise, attempt).status == PASSED for attempt in RIGHT[key]]
+        caught = sum(finding.status in ("wrong", "raised") for _, finding in judged)
+        named = sum(finding.hint_id == hint_id for hint_id, finding in judged)
+        counts = (len(exercise.hint_ids()), len(judged), caught, named, len(accepted), sum(accepted))
         cells = (key, exercise.writes, exercise.difficulty, exercise.minutes, len(exercise.cases) or "-", *counts)
         lines.append("| " + " | ".join(map(str, cells)) + " |\n")
     return HEAD + "".join(lines) + "\n" + _hints()

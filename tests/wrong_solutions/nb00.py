@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-from . import right, wrong
+from wrong_solutions import right, wrong
 
 FIRST = "00.first_answer"
 

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import torch
 
-from . import right, wrong
+from wrong_solutions import right, wrong
 
 TEMPERATURE, GREEDY, REPETITION = "02.temperature", "02.greedy", "02.repetition_rate"
 

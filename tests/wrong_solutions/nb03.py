@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from . import right, wrong
+from wrong_solutions import right, wrong
 
 TOP_K, TOP_P, ORDER = "03.top_k", "03.top_p", "03.which_order"
 INF = math.inf

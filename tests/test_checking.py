@@ -1,0 +1,538 @@
+"""check, hint and solution, as a learner meets them; the limits on a learner's function; answers as numbers."""
+
+import contextlib
+import json
+import math
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import warnings
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from course_utils import answers, checking, exercises, running, sampling
+from course_utils.checking import check, hint, solution
+from course_utils.judging import Case, Exercise, judge
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch):
+    monkeypatch.setattr(checking, "_tried", set())
+    monkeypatch.setattr(checking, "_hints_given", {})
+    monkeypatch.delenv(checking.RECORDS, raising=False)
+
+
+def softmax(logits):
+    return logits.softmax(-1)
+
+
+# The verdicts
+
+
+def test_a_right_answer_passes(capsys):
+    verdict = check("01.softmax", softmax)
+    assert (verdict.exercise, verdict.status, verdict.hint_id) == ("01.softmax", "passed", None)
+    assert capsys.readouterr().out.startswith("Passed: 01.softmax.")
+
+
+def test_a_wrong_answer_shows_the_case_the_result_and_the_hint(capsys):
+    verdict = check("01.softmax", lambda logits: logits.exp())
+    lines = capsys.readouterr().out.splitlines()
+    assert verdict.status == "wrong" and verdict.hint_id == "not-normalised"
+    assert lines[0] == "Not yet: 01.softmax (not-normalised)"
+    assert lines[1] == "With logits [2, 1, 0], your function gave [7.3891, 2.7183, 1]."
+    assert lines[2].startswith("Hint: these are exponentials") and len(lines) == 3
+
+
+def test_an_error_shows_the_learners_line_and_none_of_ours(capsys):
+    def mistyped(logits):
+        weights = logits.exp()
+        return wieghts / weights.sum()  # noqa: F821
+
+    verdict = check("01.softmax", mistyped)
+    text = capsys.readouterr().out
+    assert verdict.status == "raised"
+    assert text.startswith("Raised: 01.softmax. NameError: name 'wieghts' is not defined")
+    assert "`return wieghts / weights.sum()" in text
+    assert "Traceback" not in text and "running.py" not in text and "judging.py" not in text
+
+
+def test_an_error_inside_a_library_is_told_at_the_learners_line(capsys):
+    check("03.top_k", lambda logits, k: torch.nn.functional.one_hot(logits, k))
+    text = capsys.readouterr().out
+    assert text.startswith("Raised: 03.top_k. RuntimeError") and "test_checking" not in text
+    assert "one_hot(logits, k)" in text
+
+
+def test_an_error_where_a_misconception_makes_one_has_its_hint(capsys):
+    verdict = check("03.top_k", lambda logits, k: sampling.top_k_filter(logits, min(k, 99)))
+    assert (verdict.status, verdict.hint_id) == ("raised", "k-none")
+
+
+def stub_with_dots(logits):
+    """A docstring."""
+    ...
+
+
+def stub_that_raises(logits):
+    raise NotImplementedError
+
+
+def stub_that_passes(logits):
+    pass
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        ...,
+        None,
+        NotImplemented,
+        stub_with_dots,
+        stub_that_raises,
+        stub_that_passes,
+        lambda logits: ...,
+        lambda logits: None,
+        exercises.nb01_one_forward_pass.softmax,
+        sampling.next_token_probs,
+    ],
+)
+def test_not_attempted(attempt, capsys):
+    assert check("01.softmax", attempt).status == "not attempted"
+    assert capsys.readouterr().out.startswith("Not attempted: 01.softmax.")
+
+
+def test_nbv_06_a_name_that_already_exists_is_no_attempt():
+    from functools import partial
+
+    from course_utils.sampling import top_k_filter
+
+    assert check("03.top_k", top_k_filter).status == "not attempted"
+    assert check("03.top_k", partial(top_k_filter)).status == "not attempted"
+
+
+def test_a_missing_return_is_named(capsys):
+    def forgets(logits):
+        probs = logits.softmax(-1)  # noqa: F841
+
+    assert check("01.softmax", forgets).status == "not attempted"
+    assert "`return` is missing" in capsys.readouterr().out
+
+
+def test_none_in_a_later_case_is_wrong():
+    def only_rows(logits):
+        return logits.softmax(-1) if logits.ndim == 1 else None
+
+    verdict = check("01.softmax", only_rows)
+    assert verdict.status == "wrong"
+
+
+def test_not_implemented_in_a_later_case_is_an_error():
+    def only_rows(logits):
+        if logits.ndim > 1:
+            raise NotImplementedError
+        return logits.softmax(-1)
+
+    assert check("01.softmax", only_rows).status == "raised"
+
+
+def test_an_unknown_id_lists_the_near_ones():
+    with pytest.raises(ValueError, match=r"no exercise '03\.topp'.*03\.top_p"):
+        check("03.topp", softmax)
+    with pytest.raises(ValueError, match=r"02\.greedy"):
+        hint("02.nothing_like_it")
+    for odd in (None, 3, "", "xyz", ["03.top_p"]):
+        with pytest.raises(ValueError, match="There is no exercise"):
+            check(odd if not isinstance(odd, list) else str(odd), softmax)
+
+
+def raises(error):
+    raise error
+
+
+class Hostile:
+    """Fails whatever is asked of it."""
+
+    def __getattr__(self, name):
+        raise RuntimeError("no")
+
+    def __repr__(self):
+        raise RuntimeError("no")
+
+    def __eq__(self, other):
+        raise RuntimeError("no")
+
+    __hash__ = None
+
+
+class UnprintableError(Exception):
+    def __str__(self):
+        raise RuntimeError("no")
+
+
+NONSENSE = [
+    Hostile(),
+    lambda *args: Hostile(),
+    lambda *args: raises(SystemExit(0)),
+    lambda *args: raises(KeyboardInterrupt()),
+    lambda *args: raises(GeneratorExit()),
+    lambda *args: raises(UnprintableError()),
+    lambda *args: raises(ExceptionGroup("two", [ValueError("a"), ValueError("b")])),
+    lambda *args: "\ud800",
+    lambda *args: {"\ud800": Hostile()},
+    lambda: 1,
+    lambda *args: (yield 1),
+    object,
+    Hostile,
+    "\ud800",
+    [[1], [1, 2]],
+    1 + 2j,
+    torch.nn.Linear(2, 2),
+    type("Both", (), {"__call__": lambda self, *args: self})(),
+    lambda *args: torch.zeros(3, dtype=torch.complex64),
+    lambda *args: torch.zeros(2, 3).to_sparse(),
+    lambda *args: np.array(["a", None], dtype=object),
+    lambda *args: print,
+]
+
+
+@pytest.mark.parametrize("key", exercises.all_exercises())
+@pytest.mark.parametrize("number", range(len(NONSENSE)))
+def test_check_never_raises_and_never_passes_nonsense(key, number, capsys):
+    assert check(key, NONSENSE[number]).status in ("wrong", "raised")
+    assert capsys.readouterr().out
+
+
+def test_one_check_takes_less_than_0_3_seconds():
+    for key, exercise in exercises.all_exercises().items():
+        if exercise.is_function:
+            reference = exercise.solution()
+            judge(exercise, lambda *args, f=reference: f(*args))
+            best = min(timed(lambda k=key, f=reference: check(k, lambda *args: f(*args))) for _ in range(3))
+            assert best < 0.3, key
+
+
+def timed(call):
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def test_nbv_13_the_learners_names_stay_as_they_are(capsys):
+    names = {"t": 1}
+    code = textwrap.dedent(
+        """
+        from course_utils.checking import check
+        before = set(globals())
+        check("00.first_answer", 500)
+        after = set(globals())
+        """
+    )
+    exec(code, names)  # our own text
+    assert names["t"] == 1 and names["after"] - names["before"] == {"before"}
+
+
+def test_a_verdict_is_shown_once():
+    """The last line of a cell is displayed; `check` has printed the text by then."""
+    from IPython.core.formatters import DisplayFormatter
+
+    verdict = check("00.first_answer", 269)
+    assert DisplayFormatter().format(verdict) == ({}, {})
+    assert str(verdict) == "Passed: 00.first_answer"
+    assert repr(verdict) == "Verdict('00.first_answer', 'passed')"
+
+
+# Hints and solutions
+
+
+def test_hints_give_one_more_level_at_each_call(capsys):
+    levels = len(exercises.all_exercises()["03.top_p"].hints)
+    for level in range(levels):
+        hint("03.top_p")
+        assert capsys.readouterr().out.startswith(f"Hint {level + 1} of {levels} for 03.top_p: ")
+    for _ in range(2):
+        hint("03.top_p")
+        assert capsys.readouterr().out.startswith("There are no more hints for 03.top_p.")
+    hint("03.top_k")
+    assert capsys.readouterr().out.startswith("Hint 1 of ")
+
+
+def test_a_solution_comes_after_a_first_attempt(capsys):
+    solution("03.top_k")
+    assert capsys.readouterr().out.startswith("Try first: write `top_k_filter(logits, k)`")
+    check("03.top_k", ...)
+    capsys.readouterr()
+    solution("03.top_k")
+    assert capsys.readouterr().out.startswith("Try first")
+    check("03.top_k", lambda logits, k: logits)
+    capsys.readouterr()
+    solution("03.top_k")
+    text = capsys.readouterr().out
+    assert text.startswith("# course_utils.sampling.top_k_filter\ndef top_k_filter(")
+
+
+def test_a_solution_of_our_own_is_whole_code(capsys):
+    check("02.greedy", lambda logits: 0)
+    capsys.readouterr()
+    solution("02.greedy")
+    text = capsys.readouterr().out
+    names = {}
+    exec(text, names)  # our own text
+    assert judge(exercises.all_exercises()["02.greedy"], names["greedy"]).status == "passed"
+
+
+def test_the_solution_of_a_value_is_a_sentence(capsys):
+    check("00.first_answer", 500)
+    capsys.readouterr()
+    solution("00.first_answer")
+    assert "0.269" in capsys.readouterr().out
+
+
+# Limits
+
+
+@pytest.fixture
+def short_limit(monkeypatch):
+    monkeypatch.setattr(running, "LIMIT", 0.3)
+    monkeypatch.setattr(running, "_GRACE", 0.5)
+
+
+def endless(logits):
+    while True:
+        pass
+
+
+def endless_that_prints(logits):
+    while True:
+        print("x" * 100)
+
+
+def endless_that_catches(logits):
+    while True:
+        with contextlib.suppress(Exception):
+            time.sleep(0.001)
+
+
+@pytest.mark.parametrize("attempt", [endless, endless_that_prints, endless_that_catches])
+def test_an_endless_function_ends_with_a_sentence(attempt, short_limit, capsys):
+    start = time.monotonic()
+    verdict = check("01.softmax", attempt)
+    assert time.monotonic() - start < 3
+    assert (verdict.status, verdict.hint_id) == ("raised", "too-slow")
+    text = capsys.readouterr().out
+    assert "took too long and was stopped" in text and len(text) < 1200
+    assert not any(thread.name == "a learner's function" for thread in threading.enumerate())
+
+
+def test_a_function_that_is_stuck_in_c_is_left_behind(short_limit, capsys):
+    def stuck(logits):
+        time.sleep(2.5)
+
+    start = time.monotonic()
+    assert check("01.softmax", stuck).hint_id == "too-slow"
+    assert time.monotonic() - start < 2
+    assert "could not be stopped" in capsys.readouterr().out
+    time.sleep(2)  # the thread ends now: nothing of it may come to light
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_limit_holds_for_all_cases_together(short_limit):
+    def slow(logits):
+        time.sleep(0.1)
+        return logits.softmax(-1)
+
+    start = time.monotonic()
+    assert check("01.softmax", slow).hint_id == "too-slow"
+    assert time.monotonic() - start < 2
+
+
+def test_prints_come_after_the_verdict_and_are_cut(capsys):
+    def talks(logits):
+        for line in range(50):
+            print("line", line)
+        return logits
+
+    check("01.softmax", talks)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("Not yet")
+    assert lines[-5:] == ["Your function printed:", "  line 0", "  line 1", "  line 2", "  ... and 47 more lines"]
+
+
+def test_a_function_that_passes_may_print_as_well(capsys):
+    def talks(logits):
+        print("shape", tuple(logits.shape))
+        return logits.softmax(-1)
+
+    assert check("01.softmax", talks).status == "passed"
+    assert capsys.readouterr().out.splitlines()[0].startswith("Passed")
+
+
+def test_nbv_17_warnings_are_no_errors_here_and_do_not_drown_the_verdict(capfd):
+    def warns(logits):
+        for _ in range(20):
+            warnings.warn("careful", RuntimeWarning, stacklevel=1)
+        return logits.softmax(-1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert check("01.softmax", warns).status == "passed"
+    out, err = capfd.readouterr()
+    assert "careful" not in out + err
+    check("01.softmax", lambda logits: warns(logits) + 1)
+    assert "Python warned: RuntimeWarning: careful" in capfd.readouterr().out
+
+
+def test_a_function_gets_copies():
+    seen = []
+    case = Case("a", "b.", "c", lambda: ([1, 2],), want=[1, 2])
+    exercise = Exercise("09.x", "x", "x", "easy", 1, (), "", cases=(case, case))
+    assert judge(exercise, lambda ids: seen.append(list(ids)) or ids.clear() or [1, 2]).hint_id == "changes-input"
+    assert seen == [[1, 2], [1, 2]]
+
+
+def test_stdout_is_given_back(short_limit):
+    before = sys.stdout, sys.stderr
+    check("01.softmax", endless_that_prints)
+    check("01.softmax", softmax)
+    assert (sys.stdout, sys.stderr) == before
+
+
+def test_an_interrupt_by_the_learner_is_theirs(monkeypatch):
+    class Interrupted(threading.Event):
+        def wait(self, timeout=None):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(running.threading, "Event", Interrupted)
+    started = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        running.run(lambda: time.sleep(0.2), (), 5)
+    time.sleep(0.3)
+    assert threading.active_count() == started
+
+
+# Records
+
+
+def test_without_the_variable_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check("00.first_answer", 500)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_verdict_is_appended_as_a_line_of_json(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "records.jsonl"
+    monkeypatch.setenv(checking.RECORDS, str(path))
+    check("00.first_answer", ...)
+    check("00.first_answer", "\ud800 ü")
+    check("00.first_answer", 269)
+    entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [(e["exercise"], e["status"], e["hint_id"]) for e in entries] == [
+        ("00.first_answer", "not attempted", None),
+        ("00.first_answer", "wrong", "general"),
+        ("00.first_answer", "passed", None),
+    ]
+
+
+def test_a_record_that_cannot_be_written_is_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv(checking.RECORDS, str(tmp_path / "none" / "records.jsonl"))
+    assert check("00.first_answer", 269).status == "passed"
+    assert "could not be recorded" in capsys.readouterr().out
+
+
+def test_txt_09_a_console_of_another_encoding_is_no_error():
+    code = 'from course_utils.checking import check; check("00.first_answer", "→ ü \\ud800")'
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert result.returncode == 0 and result.stdout.startswith("Not yet: 00.first_answer (general)")
+
+
+# Answers
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        [[1.0, 2.0], [3.0, -math.inf]],
+        ((1, 2), (3, -math.inf)),
+        np.array([[1, 2], [3, -np.inf]], dtype=np.float32),
+        torch.tensor([[1, 2], [3, -math.inf]], dtype=torch.bfloat16),
+        torch.tensor([[1, 2], [3, -math.inf]], dtype=torch.float64, requires_grad=True),
+        [torch.tensor([1.0, 2.0]), np.array([3.0, -np.inf])],
+        [[torch.tensor(1), Fraction(2)], [np.float64(3), -math.inf]],
+        torch.tensor([[1, 3], [2, -math.inf]]).T,
+    ],
+)
+def test_the_same_numbers_are_the_same_answer(value):
+    assert answers.same(value, [[1, 2], [3, -math.inf]])
+
+
+@pytest.mark.parametrize(
+    ("value", "phrase"),
+    [
+        (math.nan, "NaN"),
+        ([], "shape"),
+        ([1.0], "shape"),
+        (torch.tensor([]), "shape"),
+        (np.zeros((0, 3)), "shape"),
+        (True, "True and False"),
+        ("1", "no plain numbers"),
+        (None, "no plain numbers"),
+        ({1}, "no plain numbers"),
+        ({"a": 1}, "no plain numbers"),
+        (1j, "no plain numbers"),
+        ([[1], [1, 2]], "cannot be read"),
+        (1.001, "other numbers"),
+        (math.inf, "other numbers"),
+        (-math.inf, "other numbers"),
+    ],
+)
+def test_eqv_03_what_never_equals_a_number(value, phrase):
+    assert phrase in answers.difference(value, 1.0)
+
+
+def test_eqv_03_the_four_of_the_report():
+    assert not answers.same([math.nan, math.nan], [0.5, 0.5])
+    assert not answers.same([0.5], [0.5, 0.5, 0.5])
+    assert not answers.same([], [0.5])
+    assert not answers.same([0.5, 0.5001], [0.5, 0.5])
+
+
+def test_nbv_14_the_last_digit_is_forgiven_and_no_more():
+    assert answers.same(-15.999999999999996, -16.0) and not answers.same(-15.99, -16.0)
+    assert answers.same(0.5 + 1e-5, 0.5) and not answers.same(0.5 + 1.1e-5, 0.5)
+
+
+def test_infinities_equal_themselves_only():
+    assert not answers.same([math.inf], [-math.inf]) and not answers.same([-1e30], [-math.inf])
+    assert not answers.same([-math.inf], [-1e30])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (torch.tensor([0.73105, -math.inf]), "[0.7311, -inf]"),
+        (3, "3"),
+        (torch.tensor(2.5), "2.5"),
+        (1e-7, "1e-07"),
+        ([[1, 2], [3, 4]], "[[1, 2], [3, 4]] of the shape (2, 2)"),
+        ([], "[] of the shape (0,)"),
+        (None, "None"),
+        ("abc", "'abc'"),
+        (torch.tensor([True, False]), "[True, False]"),
+        (math.floor, "the function floor"),
+    ],
+)
+def test_a_value_is_shown_in_one_short_line(value, text):
+    assert answers.describe(value) == text
+
+
+def test_a_long_value_is_cut():
+    for value in (np.arange(10000), ["x" * 10000], torch.rand(50, 50), "a\nb" * 999):
+        text = answers.describe(value)
+        assert len(text) < 220 and "\n" not in text

@@ -1,0 +1,225 @@
+"""The exercises: planted wrong solutions are caught with their hints, right ones pass, references are right."""
+
+import math
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from wrong_solutions import RIGHT, WRONG
+from wrong_solutions.__main__ import TARGET, found, table
+
+from course_utils import bigram, exercises, metrics, sampling
+from course_utils.exercises import nb01_one_forward_pass, nb02_temperature
+from course_utils.exercises.filters import softmax
+from course_utils.exercises.inputs import scores
+from course_utils.judging import CHANGES_INPUT, NOT_A_FUNCTION, judge
+
+EXERCISES = exercises.all_exercises()
+FUNCTIONS = {key: exercise for key, exercise in EXERCISES.items() if exercise.is_function}
+AUTHORING = Path(__file__).resolve().parent.parent / "authoring"
+
+
+def name_of(attempt):
+    return getattr(attempt, "__name__", re.sub(r"\s+", " ", repr(attempt))[:40])
+
+
+def cases(planted):
+    return [pytest.param(key, *entry, id=f"{key}-{'-'.join(map(name_of, entry))}") for key, entry in planted]
+
+
+@pytest.mark.parametrize(
+    ("key", "hint_id", "attempt"), cases((key, entry) for key in EXERCISES for entry in WRONG[key])
+)
+def test_a_planted_wrong_solution_is_caught_with_its_hint(key, hint_id, attempt):
+    finding = found(EXERCISES[key], attempt)
+    assert finding.status in ("wrong", "raised")
+    assert finding.hint_id == hint_id, finding.lines
+
+
+@pytest.mark.parametrize(("key", "attempt"), cases((key, (entry,)) for key in EXERCISES for entry in RIGHT[key]))
+def test_a_right_solution_written_differently_passes(key, attempt):
+    finding = found(EXERCISES[key], attempt)
+    assert finding.status == "passed", finding
+
+
+@pytest.mark.parametrize("key", EXERCISES)
+def test_every_hint_has_a_planted_solution_and_no_other(key):
+    planted = [hint_id for hint_id, _ in WRONG[key]]
+    assert set(planted) == set(EXERCISES[key].hint_ids())
+    assert len(RIGHT[key]) >= 3
+    if key in FUNCTIONS:
+        assert len(WRONG[key]) >= 6
+        assert {CHANGES_INPUT, NOT_A_FUNCTION} < set(planted)
+
+
+@pytest.mark.parametrize("key", EXERCISES)
+def test_two_misconceptions_have_two_texts(key):
+    exercise = EXERCISES[key]
+    texts = {(case.hint_id, case.hint) for case in exercise.cases} | {
+        (known.hint_id, known.hint) for known in exercise.misconceptions
+    }
+    assert max(Counter(text for _, text in texts).values()) == 1
+    assert all(hint.endswith((".", "?", ")")) and len(hint) < 260 for _, hint in texts)
+
+
+@pytest.mark.parametrize("key", FUNCTIONS)
+def test_the_reference_passes_and_the_packages_function_itself_is_no_attempt(key):
+    reference = EXERCISES[key].solution()
+    assert judge(EXERCISES[key], lambda *args: reference(*args)).status == "passed"
+    assert judge(EXERCISES[key], reference).status == "not attempted"
+
+
+@pytest.mark.parametrize("key", FUNCTIONS)
+@pytest.mark.parametrize(
+    "value", [math.nan, [], torch.tensor([]), torch.tensor([0.5]), [[]], "", 0.5, {}, [math.nan] * 3]
+)
+def test_eqv_03_constants_never_pass(key, value):
+    assert judge(EXERCISES[key], lambda *args: value).status == "wrong"
+
+
+@pytest.mark.parametrize("key", FUNCTIONS)
+def test_eqv_03_nan_in_a_right_answer_never_passes(key):
+    reference = EXERCISES[key].solution()
+
+    def with_nan(*args):
+        answer = np.array(reference(*args), dtype=float)
+        if answer.size:
+            answer.reshape(-1)[-1] = math.nan
+        return answer
+
+    assert judge(EXERCISES[key], with_nan).status == "wrong"
+
+
+@pytest.mark.parametrize("key", FUNCTIONS)
+def test_eqv_03_a_right_answer_of_another_shape_never_passes(key):
+    reference = EXERCISES[key].solution()
+    for change in (lambda x: x[None], lambda x: x[..., None], lambda x: x.reshape(-1)[:1], lambda x: x.reshape(-1)[:0]):
+        finding = judge(EXERCISES[key], lambda *args, change=change: change(np.array(reference(*args), dtype=float)))
+        assert finding.status == "wrong", change
+
+
+@pytest.mark.parametrize("key", FUNCTIONS)
+def test_nbv_14_the_tolerance_is_neither_tight_nor_wide(key):
+    reference = EXERCISES[key].solution()
+
+    def off_by(amount):
+        def attempt(*args):
+            answer = reference(*args)
+            return None if answer is None else np.array(answer, dtype=float) + amount
+
+        return judge(EXERCISES[key], attempt).status
+
+    # The loop's scores and choices are no floats; near 1000 float32 itself is coarse.
+    assert off_by(4e-6) == "passed" and off_by(3e-5) == "wrong"
+
+
+@pytest.mark.parametrize("key", EXERCISES)
+def test_nbv_19_no_hint_tells_the_answer(key):
+    exercise = EXERCISES[key]
+    told = " ".join([*exercise.hints, exercise.general, *(case.hint for case in exercise.cases),
+                     *(known.hint for known in exercise.misconceptions)])  # fmt: skip
+    assert not re.search(r"0?\.\d\d\d|\b26[89]\b|\b270\b", told)
+
+
+@pytest.mark.parametrize("key", EXERCISES)
+def test_an_exercise_says_how_hard_and_how_long(key):
+    exercise = EXERCISES[key]
+    assert exercise.difficulty in ("easy", "medium", "hard") and 1 <= exercise.minutes <= 20
+    assert len(exercise.hints) >= 2
+
+
+def test_the_notebooks_say_the_same_of_difficulty_and_minutes():
+    said = dict()
+    for source in AUTHORING.glob("[0-9]*.py"):
+        for key, *rest in re.findall(r"Exercise `(.*?)` · (\w+) · (\d+) minutes", source.read_text(encoding="utf-8")):
+            said[key] = (rest[0], int(rest[1]))
+    known = {key: (e.difficulty, e.minutes) for key, e in EXERCISES.items()}
+    assert len(said) >= 10 and {key: known[key] for key in said} == said
+
+
+def test_an_exercise_belongs_to_the_notebook_of_its_number():
+    for name, keys in exercises.notebooks().items():
+        assert keys and all(key.startswith(f"{name[:2]}.") for key in keys)
+    assert sum(map(len, exercises.notebooks().values())) == len(EXERCISES)
+
+
+def test_the_list_of_exercises_does_not_import_torch():
+    code = "import sys, course_utils.exercises, course_utils.checking; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_the_table_in_the_docs_is_fresh():
+    assert TARGET.read_text(encoding="utf-8") == table(), "run: python tests/wrong_solutions"
+
+
+# References equal the package where it has the contract; the cases' inputs do what their comments say.
+
+
+def test_the_references_equal_the_package():
+    logits = torch.tensor(scores(71, 3, 4, 6))
+    plain = sampling.SamplingParams()
+    ours = nb01_one_forward_pass.softmax(logits)
+    torch.testing.assert_close(ours, sampling.next_token_probs(logits, plain))
+    torch.testing.assert_close(
+        nb02_temperature.probs_at(logits, 0.7), sampling.next_token_probs(logits, sampling.SamplingParams(0.7))
+    )
+    greedy = sampling.next_token_probs(logits, sampling.SamplingParams(greedy=True))
+    assert (greedy.gather(-1, nb02_temperature.greedy(logits)[..., None]) == 1).all()
+    assert EXERCISES["02.repetition_rate"].solution() is metrics.repetition_rate
+    assert EXERCISES["01.counts_to_logits"].solution() is bigram.counts_to_logits
+    assert EXERCISES["03.top_k"].solution() is sampling.top_k_filter
+    assert EXERCISES["03.top_p"].solution() is sampling.top_p_filter
+
+
+def test_hand_arithmetic_behind_the_cases():
+    """The figures that the oracles must reproduce, worked out by hand."""
+    np.testing.assert_allclose(softmax([2.0, 1.0]), [0.731059, 0.268941], atol=1e-6)
+    np.testing.assert_allclose(softmax(np.divide([2.0, 1.0], 0.5)), [0.880797, 0.119203], atol=1e-6)
+    np.testing.assert_allclose(softmax(np.divide([2.0, 1.0], 2)), [0.622459, 0.377541], atol=1e-6)
+    by_key = {key: {case.hint_id: case for case in exercise.cases} for key, exercise in FUNCTIONS.items()}
+    np.testing.assert_allclose(
+        by_key["01.counts_to_logits"]["by-hand"].want, np.log([[0.25, 0.75], [0.5, 0.5]]), atol=1e-12
+    )
+    assert by_key["03.top_k"]["by-hand"].want.tolist() == [-math.inf, 3, 2, -math.inf]
+    assert by_key["03.top_k"]["ties"].want.tolist() == [2, 3, -math.inf, -math.inf, -math.inf]
+    kept = np.isfinite(by_key["03.top_p"]["threshold"].args()[0].numpy()).sum()
+    assert kept == 6
+
+
+def test_no_top_p_case_lies_on_an_edge():
+    """An epsilon is not asked for, and ties are not either: no running total may come near p, no two logits tie."""
+    for case in EXERCISES["03.top_p"].cases:
+        logits, p = case.args()
+        probs = softmax(logits.numpy().astype(float)).reshape(-1, logits.shape[-1])
+        for row in probs:
+            ranked = np.sort(row[row > 0])[::-1]
+            totals = ranked.cumsum()[:-1]
+            assert p == 1 or (np.abs(totals - p) > 2e-3).all(), case.shows
+            assert (np.diff(ranked) < -1e-5).all(), case.shows
+
+
+def test_sam_28_the_total_begins_with_the_likeliest():
+    [case] = [case for case in EXERCISES["03.top_p"].cases if case.hint_id == "unsorted"]
+    logits, p = case.args()
+    np.testing.assert_allclose(softmax(logits.numpy()), [0.1, 0.6, 0.3], atol=1e-5)
+    assert p == 0.55
+
+
+def test_sam_07_the_two_orders_keep_other_tokens():
+    logits = np.array([2.5, 1.5, 0.0])
+    assert softmax(logits / 0.5)[0] >= 0.8 > softmax(logits)[0]
+    assert (
+        judge(EXERCISES["03.which_order"], {(0,): "temperature first", (0, 1): "truncation first"}).status == "passed"
+    )
+
+
+def test_met_02_the_repetition_rate_by_hand():
+    by_hand = {("".join(map(str, case.args()[0])), case.args()[1]): case.want
+               for case in EXERCISES["02.repetition_rate"].cases if isinstance(case.want, float)}  # fmt: skip
+    assert by_hand[("aabab", 2)] == 1 - 3 / 4 and by_hand[("abcabcabd", 3)] == pytest.approx(1 - 4 / 7)
+    assert by_hand[("abcdeabcde", 4)] == pytest.approx(1 - 5 / 7)
