@@ -196,6 +196,7 @@ def draw(probs: Tensor, u: float) -> int:
     probs = np.asarray(probs, dtype=np.float64)
     if probs.ndim != 1 or not len(probs):
         raise ValueError(f"probs has shape {probs.shape}; expected one row, (vocab_size,).")
+    u = float(u)  # as a float64, it is at most 1 - 2**-53
     if not 0 <= u < 1:
         raise ValueError(f"u is {u}; expected 0 <= u < 1, as `randomness.uniform` gives it.")
     cumulative = np.cumsum(probs)
@@ -204,8 +205,8 @@ def draw(probs: Tensor, u: float) -> int:
             f"probs has the total {cumulative[-1]:.6g} and the minimum {probs.min():.6g}; expected probabilities "
             f"that add up to 1. Logits go through `next_token_probs` first."
         )
-    token = int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
-    return min(token, int(np.flatnonzero(probs)[-1]))  # u * total can round up to the total itself
+    # The largest u, 1 - 2**-53, times the total rounds to less than the total: the search ends before the end.
+    return int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
 
 
 def _as_logits(logits) -> Tensor:

@@ -367,6 +367,14 @@ def test_filters_keep_the_dtype_and_probabilities_are_float64(dtype):
     assert same(next_token_probs(logits, SamplingParams()), next_token_probs(logits.double(), SamplingParams()))
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_filters_compute_in_float64(dtype):
+    logits = torch.randn(20, 3000, generator=torch.Generator().manual_seed(5)).to(dtype)
+    for function, setting in ((top_p_filter, 0.9), (min_p_filter, 0.01)):
+        kept_in_float64 = function(logits.double(), setting) > -INF
+        assert torch.equal(function(logits, setting) > -INF, kept_in_float64)
+
+
 @pytest.mark.parametrize("logits", [[2, 1, 0], np.array([2, 1, 0]), torch.tensor([2, 1, 0]), [2.0, 1.0, 0.0]])
 def test_integers_lists_and_arrays_are_logits_too(logits):
     assert top_k_filter(logits, 2).tolist() == [2, 1, -INF]
@@ -592,6 +600,20 @@ def test_draw_never_gives_a_token_of_probability_0(weights, data):
 def test_draw_never_falls_off_the_end_SAM_20(probs, dtype):
     for u in (0.9999999999999999, ALMOST_1):
         assert draw(tensor(probs, dtype), u) == max(i for i, prob in enumerate(probs) if prob)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.integers(-(2**40), 2**40))
+def test_no_total_near_1_lets_the_draw_fall_off_SAM_20(weights, ulps):
+    weights = np.array([*weights, 0.5, 0.0])
+    probs = weights / weights.sum() * (1 + ulps * 2.0**-53)
+    assert draw(probs, ALMOST_1) == len(weights) - 2
+    with pytest.raises(ValueError, match="u is"):
+        draw(probs, Fraction(10**20 - 1, 10**20))  # less than 1, but not as a float
+
+
+def test_a_total_that_is_a_little_off_is_shared_out():
+    probs = [0.5, 0.49999]  # the first has 0.500005 of the total
+    assert [draw(probs, u) for u in (0.500004, 0.500006)] == [0, 1]
 
 
 @pytest.mark.parametrize("probs", [[0.6, 0.4, 0.0], [0.1] * 10])

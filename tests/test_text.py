@@ -236,6 +236,14 @@ def test_a_character_never_seen_is_named_with_its_position_TXT_03(text, characte
         vocab.encode(text)
 
 
+def test_no_character_is_taken_for_another_TXT_03():
+    vocab = CharVocab.from_text("bdz")
+    for code in [*range(0x800), 0xFFFF, 0x10000, 0x1F600, 0x10FFFF]:
+        if chr(code) not in "bdz":
+            with pytest.raises(ValueError, match=f"U\\+{code:04X}\\) at position 1 "):
+                vocab.encode("b" + chr(code))
+
+
 @pytest.mark.parametrize(
     ("text", "position"),
     [("ab" + chr(0xD83D), 2), (chr(0xDE80) + "ab", 0), ("a<eos>" + chr(0xD83D), 6), ("😀" + chr(0xD83D), 1)],
