@@ -53,9 +53,11 @@ def generate(
 ) -> Generation:
     """Continue the prompt until a stop condition holds.
 
-    prompt: str; may be empty, since <bos> always comes first. sample: 0, 1, … for several texts of one seed.
+    prompt: str; may be empty, since <bos> always comes first.
+    sampling, stopping: how to choose tokens, and when to stop. sample: 0, 1, … for several texts of one seed.
     use_cache: False feeds the whole text again at each step; the result is the same, only slower.
-    Raises ValueError for a character that the vocabulary lacks, or logits that hold NaN or +inf.
+    Raises ValueError for a character that the vocabulary lacks, or logits that hold NaN or +inf; TypeError for
+        settings of another type, such as a bare temperature.
     """
     row = _Row.start(vocab, prompt, sampling, stopping, sample)
     for _ in _steps(model, vocab, [row], use_cache):
@@ -117,6 +119,10 @@ class _Row:
 
     @classmethod
     def start(cls, vocab, prompt: str, sampling: SamplingParams, stopping: StopCriteria, sample: int) -> "_Row":
+        if not isinstance(sampling, SamplingParams) or not isinstance(stopping, StopCriteria):
+            raise TypeError(
+                f"sampling is {sampling!r}, stopping is {stopping!r}; expected SamplingParams(…) and StopCriteria(…)."
+            )
         seed = secrets.randbits(64) if sampling.seed is None and not sampling.greedy else sampling.seed
         prompt_ids = [vocab.bos_id, *vocab.encode(prompt)]
         row = cls(prompt, prompt_ids, sampling, stopping, seed, check_uint64("sample", sample))

@@ -517,7 +517,9 @@ def test_two_streams_do_not_disturb_each_other():
 CALLS = [
     pytest.param(generate, id="generate"),
     pytest.param(stream, id="stream, before the first next()"),
-    pytest.param(lambda model, vocab, prompt: generate_batch(model, vocab, ["a", prompt]), id="generate_batch"),
+    pytest.param(
+        lambda model, vocab, prompt, **kw: generate_batch(model, vocab, ["a", prompt], **kw), id="generate_batch"
+    ),
 ]
 
 
@@ -529,6 +531,13 @@ def test_a_bad_prompt_is_refused_before_the_model_runs_TXT_03(call):
         call(NoModel(), VOCAB, "a\ud83d")
     with pytest.raises(TypeError, match="expected a str"):
         call(NoModel(), VOCAB, None)
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("settings", [{"sampling": 0.8}, {"sampling": None}, {"stopping": 50}, {"sampling": budget(5)}])
+def test_settings_of_another_type_are_refused_before_the_model_runs(call, settings):
+    with pytest.raises(TypeError, match=r"expected SamplingParams\(…\) and StopCriteria\(…\)"):
+        call(NoModel(), VOCAB, "a", **settings)
 
 
 # --- the model is left as it was found
