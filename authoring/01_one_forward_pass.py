@@ -272,7 +272,7 @@ for name, found in (("bigram", by_bigram), ("grammar", by_grammar)):
 assert by_bigram.real_words < 0.2 and by_bigram.sentences == 0 and by_bigram.facts is None
 
 # %% [markdown] id="coherence-explained"
-# About one word in eight is real, mostly short ones. No sentence of the bigram parses, so there is nothing in which a
+# About one word in seven is real, mostly short ones. No sentence of the bigram parses, so there is nothing in which a
 # fact could be kept: `None` says that nothing could be counted, which is not the same as 0.
 
 # %% [markdown] id="self-test"

@@ -127,7 +127,7 @@ def test_no_notebook_imports_a_function_that_an_exercise_is_named_after(name):
 def test_a_cell_without_an_id_and_an_id_twice_are_refused(tmp_path):
     for body, reason in (("# %%\n1", "without an id"), ('# %% id="a"\n1\n\n# %% id="a"\n2', "the id 'a' twice")):
         path = tmp_path / "00_bad.py"
-        path.write_text(body + "\n", encoding="utf-8")
+        path.write_text(body + "\n", encoding="utf-8", newline="\n")
         with pytest.raises(ValueError, match=reason):
             build.read_source(path)
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from course_utils import storyworld
-from course_utils.storyworld import corpus, grammar, tales
-from course_utils.storyworld.grammar import Free, Mention
+from course_utils.storyworld import corpus, grammar, notation, tales
+from course_utils.storyworld.notation import Free, Mention
 
 DATA = Path(__file__).parent.parent / "data"
 ARCS = tales.arcs()
@@ -146,7 +146,7 @@ def twins(one, other):
 
 def test_twins_finds_what_it_should():
     compiled = [
-        grammar.compile_pattern(source, "beat", {})
+        notation.compile_pattern(source, "beat", {})
         for source in (
             "A [red|red old] fox.",
             "A [red|green] [old|sly] fox.",
@@ -237,8 +237,8 @@ def shortened(source):
 
 
 SMALL_PEOPLE = tuple(
-    grammar.Slot(
-        name, (grammar.person("Ada", "she"), grammar.person("Abel", "he"), grammar.person("Leo", "he")), unlike
+    notation.Slot(
+        name, (notation.person("Ada", "she"), notation.person("Abel", "he"), notation.person("Leo", "he")), unlike
     )
     for name, unlike in (("hero", "friend"), ("friend", "hero"))
 )
@@ -298,7 +298,7 @@ thing = key | bell | old bell
 
 
 def test_the_probabilities_of_a_small_arc_sum_to_one_and_are_those_of_its_texts():
-    arc = grammar.read_arc(MINI, SMALL_PEOPLE)
+    arc = notation.read_arc(MINI, SMALL_PEOPLE)
     written = list(enumerate_arc(arc))
     assert len({text for text, _ in written}) == len(written) == 4 * 3 * 3 * 3
     total = 0.0
@@ -311,7 +311,7 @@ def test_the_probabilities_of_a_small_arc_sum_to_one_and_are_those_of_its_texts(
 
 def test_a_shipped_arc_with_short_lists_sums_to_one():
     source = next(source for source in tales.SOURCES if source.startswith("\nthe wish"))
-    arc = grammar.read_arc(shortened(source), SMALL_PEOPLE)
+    arc = notation.read_arc(shortened(source), SMALL_PEOPLE)
     written = list(enumerate_arc(arc))
     assert len(written) > 5000 and len({text for text, _ in written}) == len(written)
     assert math.fsum(p for _, p in written) == pytest.approx(1, rel=1e-9)
@@ -321,12 +321,12 @@ def test_a_shipped_arc_with_short_lists_sums_to_one():
 
 
 def test_a_text_with_two_derivations_would_be_noticed():
-    arc = grammar.read_arc("the twin\n- only\nA [red|red old] [fox|old fox].")
+    arc = notation.read_arc("the twin\n- only\nA [red|red old] [fox|old fox].")
     assert len(list(grammar.derivations([arc], "A red old fox."))) == 2
 
 
 def test_position_is_the_first_character_that_no_document_with_this_beginning_has():
-    arc = grammar.read_arc(MINI, SMALL_PEOPLE)
+    arc = notation.read_arc(MINI, SMALL_PEOPLE)
     language = {text for text, _ in enumerate_arc(arc)}
     prefixes = {text[:end] for text in language for end in range(len(text) + 1)}
     rng = Random(3)
@@ -588,7 +588,8 @@ def test_split_words_by_hand():
 
 
 def test_the_command_reproduces_the_shipped_files_byte_for_byte(tmp_path):
-    (tmp_path / "README.md").write_text(f"before\n{corpus.BEGIN}old\n{corpus.END}after\n", encoding="utf-8")
+    prose = f"before\n{corpus.BEGIN}old\n{corpus.END}after\n"
+    (tmp_path / "README.md").write_text(prose, encoding="utf-8", newline="\n")
     command = [sys.executable, "-m", "course_utils.storyworld", str(tmp_path)]
     subprocess.run(command, check=True, cwd=DATA.parent, capture_output=True, timeout=120)
     names = sorted(path.name for path in tmp_path.glob("*.txt"))
@@ -618,7 +619,7 @@ def test_the_readmes_figures_are_those_of_the_files():
 
 
 def test_a_readme_without_markers_is_an_error(tmp_path):
-    (tmp_path / "README.md").write_text("prose\n", encoding="utf-8")
+    (tmp_path / "README.md").write_text("prose\n", encoding="utf-8", newline="\n")
     with pytest.raises(ValueError, match="markers"):
         corpus.write_corpus(tmp_path)
 

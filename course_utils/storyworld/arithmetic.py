@@ -45,20 +45,24 @@ class OutsideError(ValueError):
 
 
 def sum_text(question: Question) -> str:
+    """The document of a sum, such as `12+34=46`."""
     return f"{question.a}+{question.b}={question.result}"
 
 
 def call_text(question: Question) -> str:
+    """The document of a tool call: question, call, result, answer."""
     a, operator, b = question.a, question.operator, question.b
     call = f'<call>{{"tool": "{TOOLS[operator]}", "args": [{a}, {b}]}}</call>'
     return f"Q: {a}{operator}{b}\n{call}<result>{question.result}</result>\nA: {question.result}"
 
 
 def draw_sum(random: Callable[[], float]) -> Question:
+    """A question of the sums; `random()` gives the next number in [0, 1)."""
     return Question(int(random() * 100), "+", int(random() * 100))
 
 
 def draw_call(random: Callable[[], float]) -> Question:
+    """A question of the calls; `random()` gives the next number in [0, 1)."""
     operator = "+-*"[int(random() * 3)]
     numbers = []
     for _ in range(2):

@@ -30,6 +30,7 @@ def make_corpus() -> dict[str, list[str]]:
 
 
 def file_names() -> Iterator[str]:
+    """The names of the corpus files, in the order in which they are listed."""
     return (f"{kind}.{split}.txt" for kind in KINDS for split in SPLITS)
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from course_utils.storyworld.grammar import Arc, Bound, Element, allowed, match
+from course_utils.storyworld.grammar import Bound, allowed, match
+from course_utils.storyworld.notation import Arc, Element
 from course_utils.storyworld.tales import arcs
 
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
@@ -58,7 +59,7 @@ def words() -> frozenset[str]:
     for arc in arcs():
         for beat in arc.beats:
             for pattern in beat.patterns:
-                for element in pattern:  # gaps never touch letters (grammar.compile_pattern), so pieces do
+                for element in pattern:  # gaps never touch letters (notation.compile_pattern), so pieces do
                     pieces = [element] if isinstance(element, str) else element.options
                     for piece in pieces:
                         found.update(split_words(piece))

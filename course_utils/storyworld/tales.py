@@ -1,4 +1,4 @@
-"""The tales: names and story arcs, in the notation that grammar.read_arc reads.
+"""The tales: names and story arcs, in the notation that notation.read_arc reads.
 
 To add an arc, write it below and run the tests: they check that it stays under 400 characters, that each
 fact comes back at least once, that a pronoun never comes before its name, and that no text can be made in
@@ -8,7 +8,7 @@ Only ASCII, no exclamation marks, one sentence a pattern; a quotation holds one 
 
 from functools import cache
 
-from course_utils.storyworld.grammar import Arc, Slot, person, read_arc
+from course_utils.storyworld.notation import Arc, Slot, person, read_arc
 
 _SHE = "Ada Bess Clara Edith Flora Greta Hazel Ida Juno Mabel Nora Olive Pearl Ruth Tilda Wanda"
 _HE = "Abel Arlo Bruno Caleb Emil Felix Hugo Ivo Jack Leo Milo Nico Otto Simon Theo Wilf"
