@@ -12,6 +12,7 @@ Each module builds on those above it:
     metrics           repetition, coherence and loss
     plots             the still pictures
     predict           a guess beside the result
+    widgets           panels: drag a slider, and see the distribution and the text move
     answers           what a learner gave, as numbers that can be compared
     running           a learner's function, run within limits
     judging           what an exercise is, and how an attempt is judged

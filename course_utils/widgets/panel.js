@@ -1,0 +1,129 @@
+// The front end of a panel: builds the controls, sends their values, shows the HTML that comes back.
+// One request is under way at a time. What moves meanwhile is sent when the answer is there: the newest state wins.
+
+const SPEAK_AFTER = 500; // milliseconds of rest before a screen reader is told
+
+let count = 0;
+
+function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+function makeInput(control, id) {
+  if (control.kind === "choice") {
+    const options = control.options.map(([value, label]) => element("option", { value }, label));
+    return element("select", { id }, ...options);
+  }
+  if (control.kind === "text") return element("textarea", { id, rows: 1, spellcheck: "false" });
+  const type = control.kind === "slider" ? "range" : "number";
+  return element("input", { id, type, min: control.low, max: control.high, step: control.step });
+}
+
+function makeControl(control, id, changed) {
+  const input = makeInput(control, id);
+  const shown = element("output", { for: id, "aria-hidden": "true" });
+  const label = element("label", { for: id }, control.label);
+  const row = element("div", { class: `cp-control cp-is-${control.kind}`, "data-control": control.name }, label, input);
+  if (control.kind === "slider") row.append(shown);
+  const say = () => {
+    if (control.kind !== "slider") return;
+    const words = control.words[input.value] ?? input.value;
+    shown.textContent = words;
+    input.setAttribute("aria-valuetext", words);
+  };
+  input.addEventListener("input", () => { say(); changed(); });
+  const numeric = control.kind === "slider" || control.kind === "number";
+  return {
+    row,
+    get: () => (numeric ? (input.value === "" ? null : Number(input.value)) : input.value),
+    set: (value) => { input.value = value; say(); },
+  };
+}
+
+function render({ model, el }) {
+  const view = `${Date.now()}-${count++}`;
+  const opening = model.get("opening");
+  const error = element("div", { class: "cp-error", role: "alert", hidden: "" });
+  const status = element("div", { class: "cp-status", role: "status" });
+  const controls = {};
+  const form = element("div", { class: "cp-controls" });
+  for (const control of model.get("controls")) {
+    controls[control.name] = makeControl(control, `cp-${view}-${control.name}`, () => { moved = true; ask("look"); });
+    form.append(controls[control.name].row);
+  }
+
+  const slots = {};
+  for (const name of Object.keys(opening.slots)) {
+    const picture = ["bars", "mass", "cdf", "steps"].includes(name);
+    slots[name] = element(picture ? "figure" : "div", { "data-slot": name, class: `cp-${name}` });
+  }
+  if (slots.text) Object.entries({ tabindex: 0, role: "group", "aria-label": "Continuation of the prompt" })
+    .forEach(([name, value]) => slots.text.setAttribute(name, value));
+  const late = [slots.text, slots.facts, slots.steps].filter(Boolean); // these follow the others
+  const pictures = element("div", { class: "cp-pictures" });
+  const words = element("div", { class: "cp-words" });
+  for (const [name, slot] of Object.entries(slots)) {
+    if (name !== "numbers") (slot.tagName === "FIGURE" ? pictures : words).append(slot);
+  }
+  const numbers = element("details", {}, element("summary", {}, "The same in numbers"), slots.numbers);
+  const root = element("section", {
+    class: "course-panel", "aria-label": model.get("title"), "data-lm-suppress-shortcuts": "true",
+  }, form, error, words, pictures, numbers, status);
+  el.append(root);
+
+  let waiting = false; // a request is under way
+  let newer = false; // and something has moved since it was sent
+  let moved = false; // the learner has touched a control
+  let speaking;
+
+  const set = (settings) => { for (const [name, value] of Object.entries(settings)) controls[name]?.set(value); };
+  const show = (answer) => { for (const [name, text] of Object.entries(answer)) if (slots[name]) slots[name].innerHTML = text; };
+
+  const ask = (kind) => {
+    if (waiting) { newer = true; return; }
+    waiting = true;
+    newer = false;
+    const settings = Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, control.get()]));
+    model.send({ view, kind, settings });
+  };
+
+  const speak = () => {
+    clearTimeout(speaking);
+    speaking = setTimeout(() => {
+      const said = [slots.summary, slots.facts].filter(Boolean).map((slot) => slot.textContent).join(" ");
+      status.textContent = error.hidden ? said : "";
+    }, SPEAK_AFTER);
+  };
+
+  const answered = (answer) => {
+    if (answer?.view !== view) return;
+    waiting = false;
+    if (answer.settings && !moved) set(answer.settings);
+    error.hidden = !answer.error;
+    error.textContent = answer.error ?? "";
+    if (answer.slots) show(answer.slots);
+    root.dataset.settled = String(!newer && !answer.more);
+    for (const slot of late) slot.classList.toggle("cp-late", newer || Boolean(answer.more));
+    if (newer) ask("look");
+    else if (answer.more) ask("more");
+    else if (moved) speak();
+  };
+
+  const gone = () => {
+    error.hidden = false;
+    error.textContent = "The kernel that drew this panel is gone. Run the panel's cell again.";
+  };
+
+  model.on("msg:custom", answered);
+  model.on("comm_live_update", gone);
+  set(opening.settings);
+  show(opening.slots);
+  root.dataset.settled = "false";
+  ask("hello"); // another view, or this one before the page was loaded again, may have moved on
+  return () => { clearTimeout(speaking); model.off("msg:custom", answered); model.off("comm_live_update", gone); };
+}
+
+export default { render };

@@ -1,0 +1,163 @@
+"""The live pictures: SVG text from the data of `views`, and the same in a table.
+
+Colours come from classes that `panel.css` defines for the light and the dark theme. Nothing is said by colour
+alone: what is kept is filled, what is dropped is hollow, dashed and has a cross; the picked token has a triangle.
+"""
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from course_utils.widgets.views import Continuation, Look, largest_entropy
+
+N_SHOWN = 14  # candidates in the bars and the table: as many as can be read
+WIDTH, HEIGHT = 420, 210
+LEFT, RIGHT, TOP, BOTTOM = 34, WIDTH - 6, 14, HEIGHT - 34  # the plot within the picture
+_LABELLED = 20  # more columns than this have no room for their labels
+
+
+def figure(title: str, legend: str, svg: str) -> str:
+    """A picture with its caption."""
+    return f'<figcaption><b>{escape(title)}</b> <span class="cp-legend">{escape(legend)}</span></figcaption>{svg}'
+
+
+def bars(look: Look, labels: Sequence[str], by_id: bool = False) -> str:
+    """The candidates as bars: an outline before the filters, a filled bar after."""
+    ids = look.candidates(N_SHOWN, by_id)
+    top = next(t for t in (0.1, 0.25, 0.5, 1.0) if t >= max(look.before.max(), look.after[ids].max()) - 1e-9 or t == 1)
+    column = min((RIGHT - LEFT) / len(ids), 120)
+    digits = 3 if column > 24 else 2
+    marks = [_axis(top)]
+    for index, token in enumerate(ids):
+        x, before, after = LEFT + column * (index + 0.5), float(look.before[token]), float(look.after[token])
+        kind = "kept" if look.kept[token] else "dropped"
+        marks.append(_bar(x, column * 0.76, _y(0, top), _y(min(before, top), top), f"cp-before cp-{kind}-before"))
+        if look.kept[token]:
+            marks.append(_bar(x, column * 0.44, _y(0, top), _y(after, top), "cp-kept"))
+        value = f"{after:.{digits}f}".removeprefix("0") if look.kept[token] else "0"
+        marks.append(_text(x, _y(min(max(before, after), top), top) - 3, value, "cp-small"))
+        marks.append(_token(x, labels[token], token == look.picked, not look.kept[token]))
+    shown = ", ".join(f"{labels[i]} {look.after[i]:.3f}" for i in ids[:5])
+    return _svg(marks, f"Bars of {len(ids)} of {len(labels)} candidates. After the filters: {shown}.")
+
+
+def mass(look: Look, labels: Sequence[str]) -> str:
+    """The cumulative mass by rank, with the line of top-p and the token that crosses it."""
+    rank = 0 if look.crossing is None else look.ranked.tolist().index(look.crossing)
+    ids = look.ranked[: max(N_SHOWN, rank + 3)].tolist()
+    marked = None if look.crossing is None else rank
+    p = look.params.top_p
+    line = None if look.crossing is None else (p, f"p = {p:g}")
+    said = "Top-p is off." if marked is None else f"{labels[look.crossing]} crosses p = {p:g} at {look.mass[rank]:.3f}."
+    return _staircase(look.mass[: len(ids)], [labels[i] for i in ids], line, marked, "✓", f"Cumulative mass. {said}")
+
+
+def cdf(look: Look, labels: Sequence[str]) -> str:
+    """The cumulative distribution in the order of the ids, with u and the token that it falls on."""
+    ids = np.flatnonzero(look.after).tolist()
+    line = None if look.u is None else (look.u, f"u = {look.u:.3f}")
+    said = "Greedy draws no u." if look.u is None else f"u = {look.u:.3f} falls on {labels[look.picked]}."
+    heights = look.after[ids].cumsum()
+    return _staircase(heights, [labels[i] for i in ids], line, ids.index(look.picked), "▲", f"CDF by id. {said}")
+
+
+def steps(continuation: Continuation, vocab_size: int, step: int) -> str:
+    """How many tokens are kept at each step, and the entropy above them."""
+    n = len(continuation.n_kept)
+    middle, gap = TOP + 70, 16
+    column = (RIGHT - LEFT) / max(n, 1)
+    most, highest = max(continuation.n_kept, default=1), max(largest_entropy(vocab_size), 1e-9)
+    marks = [_rule(middle), _rule(BOTTOM), _text(LEFT - 4, TOP + 8, f"{highest:.1f}", "cp-tick"),
+             _text(LEFT - 4, middle, "0", "cp-tick"), _text(LEFT - 4, middle + gap + 8, str(most), "cp-tick"),
+             _text(LEFT - 4, BOTTOM, "0", "cp-tick"), _text(LEFT + 2, TOP - 4, "entropy (nats)", "cp-note"),
+             _text(LEFT + 2, middle + gap - 4, "tokens kept", "cp-note")]  # fmt: skip
+    points = []
+    for index in range(n):
+        x, kept = LEFT + column * (index + 0.5), continuation.n_kept[index]
+        kind = "cp-kept cp-here" if index == step else "cp-kept cp-faint"
+        marks.append(_bar(x, column * 0.8, BOTTOM, BOTTOM - (BOTTOM - middle - gap) * kept / most, kind))
+        points.append(f"{x:.1f},{middle - (middle - TOP) * continuation.entropies[index] / highest:.1f}")
+    marks.append(f'<polyline class="cp-curve" points="{" ".join(points)}"/>')
+    if step < n:
+        x = LEFT + column * (step + 0.5)
+        for y0, y1 in ((TOP, middle), (middle + gap, BOTTOM)):
+            marks.append(f'<line class="cp-line" x1="{x:.1f}" x2="{x:.1f}" y1="{y0}" y2="{y1}"/>')
+        marks.append(_text(max(x, LEFT + 20), BOTTOM + 14, f"▲ step {step}", "cp-label"))
+    said = f"From {min(continuation.n_kept, default=0)} to {most} tokens are kept over {n} steps"
+    here = f"; {continuation.n_kept[step]} at step {step}" if step < n else ""
+    return _svg(marks, f"{said}{here}.")
+
+
+def table(look: Look, labels: Sequence[str], by_id: bool = False) -> str:
+    """The candidates' numbers, for those who do not see the pictures and those who want to know exactly."""
+    place = {int(token): rank for rank, token in enumerate(look.ranked)}
+    head = ("token", "id", "before", "kept", "after", "mass by rank")
+    rows = []
+    for token in look.candidates(N_SHOWN, by_id):
+        notes = [" picked" if token == look.picked else "", " crosses p" if token == look.crossing else ""]
+        kept = ("yes" if look.kept[token] else "no") + ",".join(filter(None, notes))
+        cells = (token, f"{look.before[token]:.3f}", kept, f"{look.after[token]:.3f}",
+                 f"{look.mass[place[token]]:.3f}")  # fmt: skip
+        rows.append(f'<tr><th scope="row">{escape(labels[token])}</th>{"".join(f"<td>{c}</td>" for c in cells)}</tr>')
+    columns = "".join(f'<th scope="col">{name}</th>' for name in head)
+    return f"<table><thead><tr>{columns}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _staircase(heights: np.ndarray, labels: Sequence[str], line, marked: int | None, sign: str, said: str) -> str:
+    """Steps from 0 towards 1, one column for each token; a level, and the column in which it is crossed."""
+    column = min((RIGHT - LEFT) / len(labels), 120)
+    path = [f"M{LEFT} {_y(0):.1f}"]
+    for index, height in enumerate(heights):
+        path.append(f"V{_y(height):.1f}H{LEFT + column * (index + 1):.1f}")
+    marks = [_axis(1.0)]
+    if marked is not None:
+        below = heights[marked - 1] if marked else 0.0
+        marks.append(_bar(LEFT + column * (marked + 0.5), column, _y(below), _y(heights[marked]), "cp-marked"))
+    marks.append(f'<path class="cp-curve" d="{"".join(path)}"/>')
+    if line is not None:
+        y = _y(line[0])
+        marks.append(f'<line class="cp-line" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        low = line[0] < 0.9
+        right = marked is not None and LEFT + column * marked < WIDTH / 2
+        x, anchor = (RIGHT - 2, "end") if right or not low else (LEFT + 4, "start")
+        marks.append(_text(x, y - 4 if low else y + 12, line[1], f"cp-strong cp-{anchor}"))
+    for index, label in enumerate(labels):
+        if len(labels) <= _LABELLED or index == marked:
+            marks.append(_token(LEFT + column * (index + 0.5), label, index == marked, False, sign))
+    return _svg(marks, said)
+
+
+def _svg(marks: Sequence[str], said: str) -> str:
+    content = "".join(marks)
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(said, quote=True)}">{content}</svg>'
+
+
+def _y(value: float, top: float = 1.0) -> float:
+    return BOTTOM - (BOTTOM - TOP) * float(value) / top
+
+
+def _axis(top: float) -> str:
+    levels = ((0, "0"), (top / 2, f"{top / 2:g}"), (top, f"{top:g}"))
+    return "".join(_rule(_y(v, top)) + _text(LEFT - 4, _y(v, top) + 3.5, name, "cp-tick") for v, name in levels)
+
+
+def _rule(y: float) -> str:
+    return f'<line class="cp-rule" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+
+
+def _bar(x: float, width: float, y0: float, y1: float, kind: str) -> str:
+    left, height = x - width / 2, max(y0 - y1, 0)
+    return f'<rect class="{kind}" x="{left:.1f}" y="{y1:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
+
+
+def _text(x: float, y: float, text: str, kind: str) -> str:
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
+
+
+def _token(x: float, label: str, picked: bool, dropped: bool, sign: str = "▲") -> str:
+    """A column's label, with a sign below it."""
+    long = label if len(label) <= 6 else label[:5] + "…"
+    name = _text(x, BOTTOM + 14, long, "cp-label cp-strong" if picked else "cp-label")
+    below = sign if picked else "×" if dropped else ""
+    return name + (_text(x, BOTTOM + 28, below, "cp-sign" if picked else "cp-cross") if below else "")

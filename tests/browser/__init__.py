@@ -1,0 +1,1 @@
+"""The panels in a real JupyterLab in a real browser."""
