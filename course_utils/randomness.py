@@ -27,8 +27,8 @@ def uniform(seed: int, step: int, sample: int = 0) -> float:
     return (int(bits) >> 11) * 2.0**-53
 
 
-def check_uint64(name: str, value: int) -> int:
-    """`value` as an int, if it is an integer with 0 <= value < 2**64."""
+def check_uint64(name: str, value: int, advice: str = "") -> int:
+    """`value` as an int, if it is an integer with 0 <= value < 2**64; else an error with `name` and `advice`."""
     if isinstance(value, bool):
         raise TypeError(f"{name} is {value!r}; expected an integer.")
     try:
@@ -36,5 +36,5 @@ def check_uint64(name: str, value: int) -> int:
     except TypeError:
         raise TypeError(f"{name} is {value!r}; expected an integer.") from None
     if not 0 <= number < 2**64:
-        raise ValueError(f"{name} is {number}; expected 0 <= {name} < 2**64.")
+        raise ValueError(f"{name} is {number}; expected 0 <= {name} < 2**64.{advice}")
     return number

@@ -5,7 +5,6 @@ has the logit -inf. Computation is in float64. What produced the logits, this mo
 """
 
 import math
-import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -240,17 +239,7 @@ def _checked_temperature(temperature: float) -> float:
 
 
 def _checked_k(k: int | None) -> int | None:
-    if k is None:
-        return None
-    if isinstance(k, bool):
-        raise TypeError(f"top_k is {k!r}; expected an integer or None.")
-    try:
-        number = operator.index(k)
-    except TypeError:
-        raise TypeError(f"top_k is {k!r}; expected an integer or None.") from None
-    if number < 0:
-        raise ValueError(f"top_k is {number}; expected 0 or more. To keep all tokens use None or 0.")
-    return number
+    return None if k is None else check_uint64("top_k", k, advice=" To keep all tokens use None or 0.")
 
 
 def _checked_share(name: str, share: float | None) -> float | None:

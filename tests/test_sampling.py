@@ -164,7 +164,7 @@ def test_k_at_or_above_the_vocabulary_keeps_all_SAM_09(k):
 @pytest.mark.parametrize("k", [-1, -50, np.int64(-1)])
 def test_negative_k_is_refused_SAM_09(k):
     for call in (lambda: top_k_filter(tensor([1.0, 2.0]), k), lambda: SamplingParams(top_k=k)):
-        with pytest.raises(ValueError, match=f"top_k is {k}"):
+        with pytest.raises(ValueError, match=rf"top_k is {k}; .* use None or 0\."):
             call()
 
 
@@ -602,7 +602,7 @@ def test_draw_never_falls_off_the_end_SAM_20(probs, dtype):
         assert draw(tensor(probs, dtype), u) == max(i for i, prob in enumerate(probs) if prob)
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.integers(-(2**40), 2**40))
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.integers(-(2**39), 2**39))
 def test_no_total_near_1_lets_the_draw_fall_off_SAM_20(weights, ulps):
     weights = np.array([*weights, 0.5, 0.0])
     probs = weights / weights.sum() * (1 + ulps * 2.0**-53)
