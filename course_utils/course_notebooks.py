@@ -22,12 +22,15 @@ def find_notebook(path: Path) -> str | None:
         text = path.read_bytes().decode("utf-8", "replace")
     except OSError:
         return None
-    if name := _NAME.search(text):
-        return name[1]
+    said = _NAME.search(text)
+    if said and said[1] in known:
+        return said[1]
     numbers = [tag[1] for tag in _TAG.finditer(text)]
     by_number = {name[:2]: name for name in known}
     if numbers and numbers[0] in by_number:
         return by_number[numbers[0]]
+    if said:
+        return said[1]
     by_name = next((name for name in known if path.stem.startswith(name)), None)
     if by_name or why_unreadable(path) is None:
         return by_name
@@ -64,6 +67,12 @@ def cell_name(number: int, metadata) -> str:
     tags = [str(tag) for tag in metadata.get("tags") or []]
     own = next((tag for tag in tags if tag.startswith(("exercise:", "check:"))), None)
     return f"Cell {number + 1}" + (f" ({own})" if own else "")
+
+
+def check_numbers(cells, exercise_id: str) -> set[int]:
+    """Where an exercise's check cells stand among the code cells, counted from 0."""
+    code_cells = [cell for cell in cells if cell.cell_type == "code"]
+    return {number for number, cell in enumerate(code_cells) if cell in check_cells(code_cells, exercise_id)}
 
 
 def check_cells(cells, exercise_id: str) -> list:

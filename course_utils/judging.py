@@ -8,15 +8,12 @@ has a test for the right value and a list of known wrong ones.
 This module shows nothing and records nothing; `checking` does. It does not import torch.
 """
 
-import ast
 import importlib
-import inspect
-import textwrap
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from course_utils import running
+from course_utils import attempts, running
 from course_utils.answers import ATOL, describe, difference, same, unchanged
 
 UNSET = object()  # no expectation; None is one
@@ -129,8 +126,8 @@ class Finding:
 
 def judge(exercise: Exercise, attempt, seconds: float | None = None) -> Finding:
     """Judge an attempt. seconds: the limit for all calls of the learner's function together."""
-    if attempt is None or attempt is ... or attempt is NotImplemented:
-        return Finding(NOT_ATTEMPTED, headline="Replace the dots by your answer, run that cell, then this one.")
+    if attempts.is_nothing(attempt):
+        return Finding(NOT_ATTEMPTED, headline=attempts.REPLACE_THE_DOTS)
     if exercise.is_function:
         return _judge_function(exercise, attempt, running.LIMIT if seconds is None else seconds)
     return _judge_value(exercise, attempt)
@@ -138,7 +135,7 @@ def judge(exercise: Exercise, attempt, seconds: float | None = None) -> Finding:
 
 def _judge_value(exercise: Exercise, answer) -> Finding:
     if _holds(exercise.unanswered, answer):
-        return Finding(NOT_ATTEMPTED, headline="Replace the dots by your answer, run that cell, then this one.")
+        return Finding(NOT_ATTEMPTED, headline=attempts.REPLACE_THE_DOTS)
     if _holds(exercise.accepts, answer):
         return Finding(PASSED)
     gave = f"Your answer: {describe(answer)}"
@@ -157,8 +154,8 @@ def _holds(test, answer) -> bool:
 
 
 def _judge_function(exercise: Exercise, function, seconds: float) -> Finding:
-    if (early := _not_a_try(function)) is not None:
-        return early
+    if (reason := attempts.why_none(function)) is not None:
+        return Finding(NOT_ATTEMPTED, headline=reason)
     if not callable(function):
         line = f"You passed {describe(function)}."
         hint = "Hint: pass the function itself, by its name and without brackets: the check calls it."
@@ -168,8 +165,8 @@ def _judge_function(exercise: Exercise, function, seconds: float) -> Finding:
         args = case.args()
         run = running.run(function, args, until - time.monotonic())
         printed = printed or run.printed
-        if number == 0 and (early := _no_answer(run)) is not None:
-            return early
+        if number == 0 and (reason := attempts.why_no_answer(run, function)) is not None:
+            return Finding(NOT_ATTEMPTED, headline=reason)
         finding = _judge_run(case, run, args, function)
         if finding is not None:
             return Finding(**{**vars(finding), "printed": run.printed})
@@ -214,45 +211,3 @@ def _too_slow(case: Case, run: running.Run) -> Finding:
     if run.stuck:
         lines.append("It could not be stopped and goes on in the background. Restart the kernel if it gets slow.")
     return Finding(RAISED, TOO_SLOW, "Your function took too long and was stopped.", tuple(lines))
-
-
-def _not_a_try(function) -> Finding | None:
-    """Not attempted: the stub as it was, or a function that the course itself brought."""
-    inner = function
-    while callable(getattr(inner, "func", None)):  # functools.partial
-        inner = inner.func
-    if callable(inner) and str(getattr(inner, "__module__", "")).split(".")[0] == "course_utils":
-        return Finding(NOT_ATTEMPTED, headline="This is the course's own function. Write yours, under the same name.")
-    if callable(function) and _is_stub(function):
-        return Finding(NOT_ATTEMPTED, headline="The function has no body yet. Write it, run that cell, then this one.")
-    return None
-
-
-def _is_stub(function) -> bool:
-    """True if the body is nothing but a docstring, `...`, `pass` or `raise NotImplementedError`."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError, ValueError):
-        return False  # no source to look at: its result will tell
-    if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
-        return False
-    return all(_says_nothing(statement) for statement in tree.body[0].body)
-
-
-def _says_nothing(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Raise):
-        raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
-        return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
-    return isinstance(statement, ast.Pass) or (
-        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    )
-
-
-def _no_answer(run: running.Run) -> Finding | None:
-    """Not attempted, seen from what the first call gave. No exercise has None as its first answer."""
-    if isinstance(run.error, NotImplementedError):
-        return Finding(NOT_ATTEMPTED, headline="The function says that it is not implemented.")
-    if run.error is None and not run.stopped and (run.value is None or run.value is ... or run.value is NotImplemented):
-        text = "The function returned nothing. If you have written it, a `return` is missing."
-        return Finding(NOT_ATTEMPTED, headline=text)
-    return None

@@ -17,7 +17,7 @@ from nbval.plugin import Dummy, IPyNbCell, IPyNbFile, NbCellError
 
 from course_utils import exercises
 from course_utils.checking import RECORDS
-from course_utils.course_notebooks import cell_name, check_cells, find_notebook, why_unreadable
+from course_utils.course_notebooks import cell_name, check_cells, check_numbers, find_notebook, why_unreadable
 from course_utils.nbval_kernel import KernelEnded, defaults, environment, watch
 
 RESULT = "course_exercise"  # the name under which a test's report carries its exercise's verdict
@@ -43,6 +43,7 @@ class CourseFile(IPyNbFile):
         self.notebook = notebook
         self.ended: str | None = None
         self.exited = False  # a cell asked the kernel to exit
+        self.begun: set[int] = set()  # the numbers of the cells that were run
         self.records_folder = None
 
     def collect(self):
@@ -120,6 +121,8 @@ class CourseCell(IPyNbCell):
         if not self.parent.kernel.is_alive():
             self.parent.end(f"the kernel ended before {self.name}")
             raise Failed(f"The kernel was gone when {self.name} began. The cell before it ended the kernel.")
+        if not self.options["skip"]:
+            self.parent.begun.add(self.cell_num)
         try:
             with defaults(self.config):
                 super().runtest()
@@ -226,6 +229,8 @@ class ExerciseItem(_Own):
         tags = set(cells[-1].metadata.get("tags") or [])
         for tag in tags & {"nbval-skip", "raises-exception", "nbval-raises-exception"}:
             return f"Its check cell has the tag {tag}. Take the tag away."
+        if self.parent.nb.cells and not self.parent.begun & check_numbers(self.parent.nb.cells, self.name):
+            return "Its check cell was not run. Run the whole notebook, not a selection of its cells."
         return f'Its check cell has run without reaching check("{self.name}", ...). Is it as it was?'
 
 

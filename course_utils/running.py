@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import io
 import linecache
+import sys
 import threading
 import time
 import traceback
@@ -71,6 +72,7 @@ def run(function, args: tuple, seconds: float) -> Run:
     with (
         contextlib.redirect_stdout(printed),
         contextlib.redirect_stderr(printed),
+        _nothing_displayed(),
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")  # also where the process turns warnings into errors
@@ -83,6 +85,24 @@ def run(function, args: tuple, seconds: float) -> Run:
     result.printed = printed.getvalue()
     result.warned = [f"{entry.category.__name__}: {entry.message}" for entry in caught]
     return result
+
+
+@contextlib.contextmanager
+def _nothing_displayed():
+    """In a notebook: pictures and other displays of the function do not come between the learner and the verdict."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is None:
+        yield
+        return
+    from IPython.core.displaypub import CapturingDisplayPublisher
+
+    publisher = shell.display_pub
+    shell.display_pub = CapturingDisplayPublisher()
+    try:
+        yield
+    finally:
+        shell.display_pub = publisher
 
 
 def _end(thread: threading.Thread) -> bool:

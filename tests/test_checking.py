@@ -11,6 +11,8 @@ import threading
 import time
 import warnings
 from fractions import Fraction
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -199,6 +201,8 @@ NONSENSE = [
     lambda *args: torch.zeros(2, 3).to_sparse(),
     lambda *args: np.array(["a", None], dtype=object),
     lambda *args: print,
+    MagicMock(),
+    lambda *args: MagicMock(),
 ]
 
 
@@ -246,6 +250,28 @@ def test_a_verdict_is_shown_once():
     assert DisplayFormatter().format(verdict) == ({}, {})
     assert str(verdict) == "Passed: 00.first_answer"
     assert repr(verdict) == "Verdict('00.first_answer', 'passed')"
+
+
+def test_not_implemented_by_a_library_is_an_error_and_no_stub():
+    def cannot(logits):
+        return torch.empty(2, device="meta").tolist()  # torch raises NotImplementedError here
+
+    with pytest.raises(NotImplementedError):
+        cannot(None)
+    assert check("01.softmax", cannot).status == "raised"
+
+
+def test_displays_do_not_come_between(monkeypatch):
+    shell = SimpleNamespace(display_pub="the notebook's")
+    during = []
+
+    def shows(logits):
+        during.append(type(shell.display_pub).__name__)
+        return logits
+
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    check("01.softmax", shows)
+    assert set(during) == {"CapturingDisplayPublisher"} and shell.display_pub == "the notebook's"
 
 
 # Hints and solutions

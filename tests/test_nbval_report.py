@@ -141,7 +141,7 @@ def strict(tmp_path_factory):
     folder = tmp_path_factory.mktemp("strict")
     differs = notebook(code("print(1)", printed="2\n"), IMPORT, *first_answer(500, printed="Passed\n"))
     write(folder, {"differs": differs, "open": NOTEBOOKS["open"]})
-    return Result(folder, "--nbval", "--exercises=strict", "-q")
+    return Result(folder, "--nbval", "--exercises=strict", "-q", environment={"PYTHONWARNINGS": "error"})  # NBV-17
 
 
 # The verdicts

@@ -13,9 +13,12 @@ _TEMPERATURE, _TRUNCATION = "temperature first", "truncation first"
 
 
 def _read_order(answer) -> dict[tuple[int, ...], object]:
-    """The answer with plain keys: a set, a list or one id as a key counts as the tuple, and case does not matter."""
-    return {_ids(key): " ".join(value.lower().split()) if isinstance(value, str) else value
-            for key, value in dict(answer).items()}  # fmt: skip
+    """The answer with plain keys: a set or one id as a key counts as the tuple; case and hyphens do not matter."""
+    return {_ids(key): _words(value) if isinstance(value, str) else value for key, value in dict(answer).items()}
+
+
+def _words(text: str) -> str:
+    return " ".join(text.lower().replace("-", " ").replace("_", " ").split())
 
 
 def _ids(key) -> tuple[int, ...]:
@@ -44,7 +47,7 @@ WHICH_ORDER = Exercise(
     reference='A low temperature sharpens. After it, token 0 alone has .88 and reaches .8, so the kept set is {0}. '
     "Before it, token 0 has .69 and the two together .94, so truncation first keeps {0, 1}.",
     accepts=_is_order(_TEMPERATURE, _TRUNCATION),
-    unanswered=lambda answer: len(_open(answer.values())) == len(answer),
+    unanswered=lambda answer: isinstance(answer, dict) and len(_open(answer.values())) == len(answer) > 0,
     misconceptions=(
         Misconception("swapped", "the two are the wrong way round. A temperature below 1 sharpens: what does a sharper "
                       "distribution need to reach p?", _is_order(_TRUNCATION, _TEMPERATURE)),

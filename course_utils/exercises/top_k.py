@@ -25,7 +25,7 @@ _FOUR = np.array([1.0, 3.0, 2.0, 0.5])
 _RIGHT = top_k(_FOUR, 2)
 _NEGATIVE = [-6.0, -5.0, -7.0, -9.0]
 _TIES = np.array([2.0, 3.0, 2.0, 2.0, 0.0])
-_TWO = [[1.0, 3.0, 2.0, 0.5], [9.0, -1.0, 8.0, 7.0]]
+_TWO = np.float32([[1.1, 3.3, 2.2, 0.7], [9.1, -1.3, 8.7, 7.9]])  # half precision would change these
 _WHOLE = np.round(scores(31, 3, 4, 12))
 _HAND = {"shows": "logits [1, 3, 2, 0.5] and k = 2", "args": args(_FOUR, 2)}
 

@@ -675,6 +675,7 @@ for hint_id, value in [
     ("general", {(0,): True, (0, 1): False}),
     ("general", {(0,): "temperature first", (0, 1): "truncation first", (0, 1, 2): "neither"}),
     ("general", "temperature first"),
+    ("general", {}),
     ("general", ["temperature first", "truncation first"]),
     ("general", {"temperature first": (0,), "truncation first": (0, 1)}),
     ("general", 0),
