@@ -10,7 +10,7 @@
 # %% id="setup"
 import torch
 
-from course_utils import bigram, generation, metrics, plots, predict, randomness, sampling, storyworld, text
+from course_utils import bigram, generation, metrics, plots, predict, randomness, sampling, storyworld, text, widgets
 from course_utils.checking import check
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
@@ -176,7 +176,18 @@ for step in range(6):
     print(f"u = {u:.3f} falls on {vocab.label(choice)!r}, which has the probability {probs[choice]:.3f}")
 print(repr(vocab.decode(context)))
 
+# %% [markdown] id="loop-panel-text"
+# The same loop with sliders. *Step of the text* moves through its turns: each has its own scores and its own u. The
+# CDF lays the candidates side by side in the order of their ids, and u falls on one of them. Capital letters have
+# lower ids than small ones. **Predict:** does the text begin with a capital when u is small or when u is large?
+
+# %% id="loop-panel"
+widgets.explore_sampling(model, vocab, "The ", SamplingParams(seed=13), max_new_tokens=40)
+
 # %% [markdown] id="generate-loop-text"
+# **Find out by moving:** leave the step at 0 and count the seed up from 0. Which is the first seed whose text begins with
+# the likeliest token? <details><summary>Answer</summary>Seed 7: its u falls on `t`. Seed 0 falls on a quotation mark: the low ids belong to signs and capitals, so a small u picks those.</details>
+#
 # ### Exercise `01.generate_loop` · medium · 12 minutes
 #
 # Write `generate_loop(next_logits, prompt_ids, max_new_tokens, choose)`. `next_logits(ids)` takes the list of every id
@@ -233,11 +244,10 @@ assert abs(losses[-1] - counted) < 0.01
 ax = plots.curve(range(300), {"training loss": losses}, "Gradient descent finds what counting finds",
                  "step", "loss (nats a token)", levels={"by counting": counted})
 
-# %% [markdown] id="agree-text"
+# %% [markdown] id="floor-text"
 # Both ways end at the same model: for a bigram, the counted shares are exactly the table with the lowest loss on
 # the training text. Gradient descent only comes close, since an excluded pair would need a logit of $-\infty$.
-
-# %% [markdown] id="floor-text"
+#
 # ## How good can it get?
 #
 # A loss alone says little. We know two marks to hold it against: the loss of a model that knows nothing, $\ln V$, and the

@@ -11,7 +11,7 @@
 import pandas as pd
 import torch
 
-from course_utils import bigram, generation, metrics, plots, predict, sampling, storyworld, text
+from course_utils import bigram, generation, metrics, plots, predict, sampling, storyworld, text, widgets
 from course_utils.checking import check
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
@@ -42,8 +42,25 @@ for temperature, expected in ((1, [0.731, 0.269]), (0.5, [0.881, 0.119]), (2, [0
 # %% [markdown] id="two-explained"
 # T = 0.5 doubles the distance between the logits: [4, 2], and the distribution gets *sharper*. T = 2 halves it, and the
 # distribution gets *flatter*. The model has not been asked again. Its scores are what they were.
+#
+# Here they are with sliders. **Guess:** at which temperature does the second token reach 0.3? Move only after you have
+# written it down.
+
+# %% id="guess-reach" tags=["nbval-ignore-output"]
+my_temperature = ...
+
+# %% id="two-panel"
+widgets.explore_logits([2.0, 1.0], ["first", "second"], SamplingParams(1.0))
+
+# %% id="see-reach" tags=["nbval-ignore-output"]
+reach = 1 / torch.tensor(0.7 / 0.3).log().item()
+predict.beside(my_temperature, reach, "the second token reaches 0.3 at T")
+assert abs(sampling.next_token_probs(logits, SamplingParams(reach))[1].item() - 0.3) < 1e-6
 
 # %% [markdown] id="temperature-exercise-text"
+# **Find out by moving:** set u to 0.8 and raise the temperature from 0.5. Where does the picked token change, although u
+# stays? <details><summary>Answer</summary>At 0.73. The first token's part of the line has become shorter than 0.8, so the same u now falls on the second.</details>
+#
 # ### Exercise `02.temperature` · easy · 8 minutes
 #
 # Write `probs_at(logits, temperature)`: the probabilities of logits / T over the last axis, for any shape. A temperature
@@ -127,14 +144,21 @@ print({name: round(probs[0].item(), 3) for name, probs in at.items()}, "for", vo
 # %% [markdown] id="same-u-text"
 # Each choice hangs on one number u, which depends on the seed and the step alone. So two runs with the same seed and
 # other temperatures use the same u at each step. What differs between them is the effect of the temperature and no
-# luck of the draw. **Guess:** at which of T = 0.3, 1, 2 will the text have the most real words?
+# luck of the draw. **Guess:** at which of T = 0.3, 1, 2 will the text have the most real words? And, for the sliders below:
+# how close to 0 must T come until the text is the greedy one, letter for letter?
 
 # %% id="same-u"
 for temperature in (0.3, 1, 2):
     answer = generation.generate(model, vocab, "The ", SamplingParams(temperature, seed=3), StopCriteria(70, eos=False))
     print(f"T = {temperature}: {answer.text!r}")
 
+# %% id="temperature-panel"
+widgets.explore_sampling(model, vocab, "The ", SamplingParams(1.0, seed=3), max_new_tokens=70)
+
 # %% [markdown] id="repetition-text"
+# **Find out by moving:** T = 0 gives the greedy text. Go up with the arrow keys: up to which T does it stay the same?
+# <details><summary>Answer</summary>Up to T = 0.06 with seed 3. Above that, one of the 70 u's is large enough to fall on another token.</details>
+#
 # ## Measuring repetition
 #
 # "It repeats itself" can be counted. Take all stretches of n tokens, the *n-grams*; the repetition rate is the share

@@ -10,7 +10,7 @@
 # %% id="setup"
 import torch
 
-from course_utils import bigram, generation, metrics, plots, predict, sampling, text
+from course_utils import bigram, generation, metrics, plots, predict, sampling, text, widgets
 from course_utils.checking import check
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
@@ -95,8 +95,16 @@ assert [round(p, 3) for p in nucleus.tolist()] == [0.706, 0.294, 0.0]
 # 0.6 alone is less than 0.8, so the second token is needed, and 0.6 + 0.25 = 0.85 goes past the line. It stays: the
 # kept mass is *at least* p. Leaving out the crossing token is the commonest fault in home-made versions; the
 # nucleus is then always lighter than asked, and empty when the first token alone exceeds p.
+#
+# **Predict** before you move top-p: up to which p does one token suffice, and from which on are all three needed?
+
+# %% id="top-p-panel"
+widgets.explore_logits(three, ["first", "second", "third"], SamplingParams(top_p=0.8))
 
 # %% [markdown] id="top-p-exercise-text"
+# **Find out by moving:** put p back to 0.8 and raise the temperature, which comes first here. At which T is the third
+# token kept as well? <details><summary>Answer</summary>At 1.47. The flatter distribution leaves the first two less than 0.8, so a third is needed.</details>
+#
 # ### Exercise `03.top_p` · hard · 15 minutes
 #
 # Write `top_p_filter(logits, p)` for (..., V), with 0 < p <= 1. The crossing token stays. Each row is filtered on its own.
@@ -150,7 +158,13 @@ ax = plots.curve(range(60), {"top-p = 0.9": sizes}, "How many tokens top-p keeps
                  "tokens kept", levels={"top-k = 5": 5})
 print(f"top-p keeps from {min(sizes)} to {max(sizes)} tokens, top-k = 5 keeps 5 at every step")
 
+# %% id="steps-panel"
+widgets.explore_sampling(model, vocab, "The ", params, max_new_tokens=60)
+
 # %% [markdown] id="order-text"
+# **Find out by moving:** go through the steps. At which one are only two tokens kept for the first time, and which two?
+# <details><summary>Answer</summary>At step 14, after the first `.`: the space, and `<eos>`, which crosses p.</details>
+#
 # ## Which comes first?
 #
 # Temperature changes the probabilities, and top-p counts probabilities. So their order matters. Take the logits
@@ -175,8 +189,16 @@ for name, at in (("T = 1", 1.0), ("T = 0.5", 0.5)):
 # At T = 1 the first token has 0.690: less than 0.8, so a second one is needed. At T = 0.5 it has 0.876 and is enough.
 # A test at T = 1 can never tell the two orders apart. Top-k is different: the ranking is the same at any
 # temperature, so k tokens are the same k tokens.
+#
+# **Predict:** at T = 0.5, for which p do the two orders keep different tokens? The panel starts with temperature first;
+# *Order of the steps* has an order with temperature last.
+
+# %% id="order-panel"
+widgets.explore_logits(logits, ["0", "1", "2"], SamplingParams(0.5, top_p=0.8))
 
 # %% [markdown] id="libraries-text"
+# **Find out by moving** p under both orders. <details><summary>Answer</summary>From 0.69 to 0.87 (one token against two) and from 0.95 to 0.99 (two against three). In between, and below, the orders agree.</details>
+#
 # ## What libraries do
 #
 # Three widely used libraries, with their own order and their own defaults, as `SamplingParams.like(name, ...)`. The
@@ -208,11 +230,10 @@ for library in ("transformers", "vllm"):
     params = SamplingParams.like(library, temperature=1.0, top_k=None, top_p=0.7, min_p=0.3)
     print(f"{library:>12}: min-p and top-p keep {sampling.next_token_probs(five, params).nonzero().flatten().tolist()}")
 
-# %% [markdown] id="min-p-order-text"
+# %% [markdown] id="rescue-text"
 # Even these two differ, where min-p and top-p meet: after min-p the two likeliest tokens share all of the mass, so the
 # first alone reaches 0.7.
-
-# %% [markdown] id="rescue-text"
+#
 # ## Cutting the tail of a hot distribution
 #
 # In notebook 02 few words were real at T = 2: about 8 in 100. **Guess** the share if top-p = 0.5, applied before the

@@ -55,6 +55,14 @@ def read_source(path: Path) -> nbformat.NotebookNode:
     return notebook
 
 
+def leave_the_still(notebook: nbformat.NotebookNode) -> None:
+    """Remove what only a running kernel can show: of a panel, its still picture and its caption remain."""
+    notebook.metadata.pop("widgets", None)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop("application/vnd.jupyter.widget-view+json", None)
+
+
 def build(path: Path) -> None:
     """Execute the source's notebook in notebooks/, as a learner would, and write it there with its outputs."""
     notebook = read_source(path)
@@ -62,6 +70,7 @@ def build(path: Path) -> None:
         notebook, timeout=600, record_timing=False, resources={"metadata": {"path": str(NOTEBOOKS)}}
     )
     client.execute()
+    leave_the_still(notebook)
     notebook.metadata["language_info"] = {"name": "python"}  # the kernel adds its version, which is nobody's concern
     nbformat.validate(notebook)
     text = nbformat.writes(notebook)
