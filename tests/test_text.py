@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from course_utils import text as text_module
@@ -179,6 +179,7 @@ def scan(text: str) -> list[str]:
 
 @given(TEXTS.filter(len))
 def test_text_comes_back_from_its_ids(text):
+    assume(not any(special in text for special in SPECIALS))  # these are the next test's
     vocab = CharVocab.from_text(text)
     ids = vocab.encode(text)
     assert vocab.decode(ids) == text
