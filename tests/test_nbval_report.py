@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,7 +21,7 @@ from course_utils import course_notebooks, exercises, nbval_items, nbval_kernel,
 
 TESTS = Path(__file__).resolve().parent
 SHIPPED = sorted((TESTS.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-TIMEOUT = 3
+TIMEOUT = 6
 
 
 # Small notebooks
@@ -129,19 +130,77 @@ def write(folder, notebooks):
         (folder / f"{name}.ipynb").write_text(text, encoding="utf-8", newline="\n")
 
 
-@pytest.fixture(scope="module")
-def lax(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("lax")
-    write(folder, {**NOTEBOOKS, **BROKEN})
-    return Result(folder, "--nbval-lax", f"--nbval-cell-timeout={TIMEOUT}", environment={"PYTHONWARNINGS": "default"})
+# Copies of the shipped ones
+
+
+def variable_of(cell):
+    """The name that a check cell passes on."""
+    return re.search(r'check\("[^"]+",\s*(\w+)\)', cell.source)[1]
+
+
+def filled(path, answer, whole):
+    """A copy of a shipped notebook whose stubs are replaced: `answer(exercise id, name)` gives the cell's new source.
+
+    whole: keep every cell, or only the first (the imports) and the exercises' own; nothing else depends on them.
+    """
+    book = nbformat.read(path, as_version=4)
+    tagged = {tag: cell for cell in book.cells for tag in cell.metadata.get("tags", []) if ":" in tag}
+    for key in exercises.notebooks()[path.stem]:
+        tagged[f"exercise:{key}"].source = answer(key, variable_of(tagged[f"check:{key}"]))
+    if not whole:
+        imports = [cell for cell in book.cells if "import check" in cell.source]
+        book.cells = imports + [cell for cell in book.cells if any(cell is own for own in tagged.values())]
+    return nbformat.writes(book)
+
+
+def solved(key, name):
+    if not exercises.all_exercises()[key].is_function:
+        return f"{name} = {RIGHT[key][0]!r}"
+    return (
+        "from course_utils.exercises import all_exercises\n\n\n"
+        f"def {name}(*args):\n    return all_exercises()[{key!r}].solution()(*args)"
+    )
+
+
+def planted(key, name):
+    lines = ("import sys", f"sys.path.insert(0, {str(TESTS)!r})", "from wrong_solutions import WRONG")
+    return "\n".join([*lines, f"{name} = WRONG[{key!r}][0][1]"])
+
+
+# The runs
 
 
 @pytest.fixture(scope="module")
-def strict(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("strict")
+def runs(tmp_path_factory):
+    """The runs by name, two at a time."""
+
+    def run(name, notebooks, *options, **environment):
+        folder = tmp_path_factory.mktemp(name)
+        write(folder, notebooks)
+        return Result(folder, *options, environment=environment)
+
     differs = notebook(code("print(1)", printed="2\n"), IMPORT, *first_answer(500, printed="Passed\n"))
-    write(folder, {"differs": differs, "open": NOTEBOOKS["open"]})
-    return Result(folder, "--nbval", "--exercises=strict", "-q", environment={"PYTHONWARNINGS": "error"})  # NBV-17
+    shipped = [path for path in SHIPPED if path.stem in exercises.notebooks()]
+    jobs = {
+        "solved": ({path.stem: filled(path, solved, whole=True) for path in shipped}, "--nbval", "--exercises=strict"),
+        "planted": ({path.stem: filled(path, planted, whole=False) for path in shipped}, "--nbval"),
+        "lax": ({**NOTEBOOKS, **BROKEN}, "--nbval-lax", f"--nbval-cell-timeout={TIMEOUT}"),
+        "strict": ({"differs": differs, "open": NOTEBOOKS["open"]}, "--nbval", "--exercises=strict"),
+    }
+    environments = {"strict": {"PYTHONWARNINGS": "error"}}  # NBV-17
+    with ThreadPoolExecutor(2) as pool:
+        started = {name: pool.submit(run, name, *job, **environments.get(name, {})) for name, job in jobs.items()}
+        return {name: future.result() for name, future in started.items()}
+
+
+@pytest.fixture(scope="module")
+def lax(runs):
+    return runs["lax"]
+
+
+@pytest.fixture(scope="module")
+def strict(runs):
+    return runs["strict"]
 
 
 # The verdicts
@@ -388,40 +447,6 @@ def test_txt_09_a_file_is_read_as_utf_8_with_or_without_a_mark(tmp_path):
 # The shipped notebooks
 
 
-def variable_of(cell):
-    """The name that a check cell passes on."""
-    return re.search(r'check\("[^"]+",\s*(\w+)\)', cell.source)[1]
-
-
-def filled(path, answer, whole):
-    """A copy of a shipped notebook whose stubs are replaced: `answer(exercise id, name)` gives the cell's new source.
-
-    whole: keep every cell, or only the first (the imports) and the exercises' own; nothing else depends on them.
-    """
-    book = nbformat.read(path, as_version=4)
-    tagged = {tag: cell for cell in book.cells for tag in cell.metadata.get("tags", []) if ":" in tag}
-    for key in exercises.notebooks()[path.stem]:
-        tagged[f"exercise:{key}"].source = answer(key, variable_of(tagged[f"check:{key}"]))
-    if not whole:
-        imports = [cell for cell in book.cells if "import check" in cell.source]
-        book.cells = imports + [cell for cell in book.cells if any(cell is own for own in tagged.values())]
-    return nbformat.writes(book)
-
-
-def solved(key, name):
-    if not exercises.all_exercises()[key].is_function:
-        return f"{name} = {RIGHT[key][0]!r}"
-    return (
-        "from course_utils.exercises import all_exercises\n\n\n"
-        f"def {name}(*args):\n    return all_exercises()[{key!r}].solution()(*args)"
-    )
-
-
-def planted(key, name):
-    lines = ("import sys", f"sys.path.insert(0, {str(TESTS)!r})", "from wrong_solutions import WRONG")
-    return "\n".join([*lines, f"{name} = WRONG[{key!r}][0][1]"])
-
-
 def test_the_shipped_notebooks_have_a_stub_and_a_check_for_each_exercise():
     for path in SHIPPED:
         tags = [tag for cell in nbformat.read(path, as_version=4).cells for tag in cell.metadata.get("tags", [])]
@@ -431,23 +456,16 @@ def test_the_shipped_notebooks_have_a_stub_and_a_check_for_each_exercise():
     assert {path.stem for path in SHIPPED} >= set(exercises.notebooks())
 
 
-def test_copies_with_the_references_pass_strictly_with_all_exercises_passed(tmp_path):
-    for path in SHIPPED:
-        if path.stem in exercises.notebooks():
-            (tmp_path / path.name).write_text(filled(path, solved, whole=True), encoding="utf-8", newline="\n")
-    result = Result(tmp_path, "--nbval", "--exercises=strict", "-q")
+def test_copies_with_the_references_pass_strictly_with_all_exercises_passed(runs):
+    result = runs["solved"]
     assert result.status == 0, result.text[-3000:]
-    assert {entry["exercise"]: entry["verdict"] for entry in result.report} == dict.fromkeys(
-        exercises.all_exercises(), "passed"
-    )
+    passed = {entry["exercise"]: entry["verdict"] for entry in result.report}
+    assert passed == dict.fromkeys(exercises.all_exercises(), "passed")
     assert {outcome for outcome, _ in result.tests.values()} == {"passed"}
 
 
-def test_copies_with_one_wrong_solution_each_fail_at_exactly_these_with_their_hints(tmp_path):
-    for path in SHIPPED:
-        if path.stem in exercises.notebooks():
-            (tmp_path / path.name).write_text(filled(path, planted, whole=False), encoding="utf-8", newline="\n")
-    result = Result(tmp_path, "--nbval", "-q")
+def test_copies_with_one_wrong_solution_each_fail_at_exactly_these_with_their_hints(runs):
+    result = runs["planted"]
     assert result.status == 1
     failed = {test for (_, test), (outcome, _) in result.tests.items() if outcome != "passed"}
     assert failed == set(exercises.all_exercises())
