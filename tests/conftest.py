@@ -3,5 +3,5 @@
 from hypothesis import settings
 
 # The same examples in every run, and no deadline: a slow machine is no fault of the code.
-settings.register_profile("course", derandomize=True, deadline=None, database=None, max_examples=60)
+settings.register_profile("course", derandomize=True, deadline=None, database=None, max_examples=40)
 settings.load_profile("course")
