@@ -95,6 +95,7 @@ class Panel:
     def close(self) -> None:
         """Remove the panel and all that belongs to it, here and in the browser."""
         self._running = None
+        self.widget.on_msg(self._on_message, remove=True)
         self.widget.layout.close()
         self.widget.close()
 
