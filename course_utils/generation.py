@@ -6,9 +6,10 @@ The loop does not know what kind of model it drives, nor how a cache works insid
 """
 
 import secrets
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -130,20 +131,29 @@ class _Row:
             row.finish_reason = FinishReason.LENGTH
         return row
 
-    def advance(self, vocab, logits: Tensor) -> None:
-        """Choose the next token from its logits (V,), and see whether the text ends with it."""
-        probs = next_token_probs(logits, self.sampling)
+    def advance(self, vocab, probs: Tensor, logprobs: Tensor) -> None:
+        """Choose the next token from its probabilities (V,), and see whether the text ends with it.
+
+        logprobs: (V,) the model's own, of which the chosen token's is kept.
+        """
         if self.sampling.greedy:
             token_id = int(probs.argmax())
         else:
             token_id = draw(probs, uniform(self.seed, len(self.token_ids), self.sample))
         self.token_ids.append(token_id)
-        self.logprobs.append(logits.double().log_softmax(-1)[token_id].item())
+        self.logprobs.append(logprobs[token_id].item())
         self.text += vocab.decode([token_id])
         if token_id == vocab.eos_id and self.stopping.eos:
             self.finish_reason = FinishReason.EOS
         elif len(self.token_ids) == self.stopping.max_new_tokens:
             self.finish_reason = FinishReason.LENGTH
+
+    def refuse_bad(self, logits: Tensor) -> None:
+        """Raise the error of this row's logits (V,), if they have one, and say which text it was."""
+        try:
+            next_token_probs(logits, self.sampling)
+        except ValueError as error:
+            raise ValueError(f"Token {len(self.token_ids)} after the prompt {self.prompt!r}: {error}") from None
 
     def finished(self) -> Generation:
         return Generation(
@@ -170,9 +180,7 @@ def _steps(model, vocab, rows: Sequence[_Row], use_cache: bool) -> Iterator[None
     while True:
         with evaluating(modules):  # ends before the yield: what runs there finds the model as it left it
             logits = _last_logits(model, new if use_cache else context, cache, mask)
-        for row, row_logits in zip(rows, logits, strict=True):
-            if row.finish_reason is None:
-                row.advance(vocab, row_logits)
+        _advance_all(rows, logits, vocab)
         yield
         if all(row.finish_reason for row in rows):
             return  # the last sampled token is never fed: nobody needs the logits after it
@@ -187,6 +195,26 @@ def _last_logits(model, token_ids: Tensor, cache, mask: Tensor | None) -> Tensor
     if mask is None:
         return model(token_ids, cache)[:, -1]
     return model(token_ids, cache, attention_mask=mask)[:, -1]
+
+
+def _advance_all(rows: Sequence[_Row], logits: Tensor, vocab) -> None:
+    """Let every unfinished row choose from its logits, (B, V). Rows whose settings differ in the seed only, as in a
+    sweep over seeds, share the computation of the probabilities, which is row by row and so the same for each."""
+    alike = defaultdict(list)
+    for row, row_logits in zip(rows, logits, strict=True):
+        if row.finish_reason is None:
+            alike[replace(row.sampling, seed=None)].append((row, row_logits))
+    for settings, members in alike.items():
+        group_logits = torch.stack([row_logits for _, row_logits in members])
+        try:
+            probs = next_token_probs(group_logits, settings)
+        except ValueError:
+            for row, row_logits in members:
+                row.refuse_bad(row_logits)
+            raise
+        logprobs = group_logits.double().log_softmax(-1)
+        for (row, _), row_probs, row_logprobs in zip(members, probs, logprobs, strict=True):
+            row.advance(vocab, row_probs, row_logprobs)
 
 
 def modules_of(model) -> list[nn.Module]:
