@@ -12,9 +12,8 @@ def beside(guess, result, what: str = "") -> None:
     elif isinstance(guess, (int, float)) and isinstance(result, (int, float)) and not isinstance(result, bool):
         print(f"{name}{_show(result)}   your guess: {_show(guess)}   off by {_show(abs(guess - result))}")
     else:
-        print(
-            f"{name}{_show(result)}   your guess: {_show(guess)}   {'as guessed' if guess == result else 'not as guessed'}"
-        )
+        verdict = "as guessed" if guess == result else "not as guessed"
+        print(f"{name}{_show(result)}   your guess: {_show(guess)}   {verdict}")
 
 
 def _show(value) -> str:
