@@ -191,7 +191,7 @@ for name, at in (("T = 1", 1.0), ("T = 0.5", 0.5)):
 # temperature, so k tokens are the same k tokens.
 #
 # **Predict:** at T = 0.5, for which p do the two orders keep different tokens? The panel starts with temperature first;
-# *Order of the steps* has an order with temperature last.
+# *Order* has an order with temperature last.
 
 # %% id="order-panel"
 widgets.explore_logits(logits, ["0", "1", "2"], SamplingParams(0.5, top_p=0.8))

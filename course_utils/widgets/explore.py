@@ -71,7 +71,7 @@ def _setting_controls(params: SamplingParams, vocab_size: int) -> list[Control]:
         Control("top_k", "slider", "Top-k", k, 0, vocab_size, 1, {"0": "off", str(vocab_size): f"{vocab_size}: all"}),
         Control("top_p", "slider", "Top-p", top_p, 0, 1, 0.01, {"1": "off"}),
         Control("min_p", "slider", "Min-p", params.min_p or 0.0, 0, 1, 0.01, {"0": "off"}),
-        Control("order", "choice", "Order of the steps", ",".join(params.order), options=options),
+        Control("order", "choice", "Order", ",".join(params.order), options=options),
     ]
 
 
@@ -169,13 +169,14 @@ class _Sampling:
 def _slots(look: views.Look, labels: list[str], settings: dict) -> dict[str, str]:
     """The views that follow the hand."""
     by_id = settings["sort"] == "id"
-    after = "▲ greedy takes it" if look.params.greedy else "▲ picked by u"
+    picked = "▲ greedy takes it" if look.params.greedy else "▲ picked by u"
+    crossing = "✓ crosses p" if look.crossing is not None else views.no_crossing(look)
     return {
         "summary": html("p", views.say_look(look, labels)),
-        "bars": pictures.figure("Candidates", f"outline: before · filled: after · × dropped · {after}",
+        "bars": pictures.figure("Candidates", "outline: before · filled: after · × dropped · ▲ picked",
                                 pictures.bars(look, labels, by_id)),
-        "mass": pictures.figure("Cumulative mass by rank", "✓ the token that crosses p", pictures.mass(look, labels)),
-        "cdf": pictures.figure("CDF by id", after, pictures.cdf(look, labels)),
+        "mass": pictures.figure("Cumulative mass by rank", crossing, pictures.mass(look, labels)),
+        "cdf": pictures.figure("CDF by id", picked, pictures.cdf(look, labels)),
         "numbers": pictures.table(look, labels, by_id),
     }  # fmt: skip
 

@@ -1,7 +1,10 @@
 // The front end of a panel: builds the controls, sends their values, shows the HTML that comes back.
+// JupyterLab gives way to a control's own keys if the focused element itself says so, hence KEYS on each.
 // One request is under way at a time. What moves meanwhile is sent when the answer is there: the newest state wins.
 
 const SPEAK_AFTER = 500; // milliseconds of rest before a screen reader is told
+
+const KEYS = { "data-lm-suppress-shortcuts": "true" };
 
 let count = 0;
 
@@ -15,11 +18,11 @@ function element(tag, attributes = {}, ...children) {
 function makeInput(control, id) {
   if (control.kind === "choice") {
     const options = control.options.map(([value, label]) => element("option", { value }, label));
-    return element("select", { id }, ...options);
+    return element("select", { id, ...KEYS }, ...options);
   }
-  if (control.kind === "text") return element("textarea", { id, rows: 1, spellcheck: "false" });
+  if (control.kind === "text") return element("textarea", { id, rows: 1, spellcheck: "false", ...KEYS });
   const type = control.kind === "slider" ? "range" : "number";
-  return element("input", { id, type, min: control.low, max: control.high, step: control.step });
+  return element("input", { id, type, min: control.low, max: control.high, step: control.step, ...KEYS });
 }
 
 function makeControl(control, id, changed) {
@@ -60,7 +63,7 @@ function render({ model, el }) {
     const picture = ["bars", "mass", "cdf", "steps"].includes(name);
     slots[name] = element(picture ? "figure" : "div", { "data-slot": name, class: `cp-${name}` });
   }
-  if (slots.text) Object.entries({ tabindex: 0, role: "group", "aria-label": "Continuation of the prompt" })
+  if (slots.text) Object.entries({ tabindex: 0, role: "group", "aria-label": "Continuation", ...KEYS })
     .forEach(([name, value]) => slots.text.setAttribute(name, value));
   const late = [slots.text, slots.facts, slots.steps].filter(Boolean); // these follow the others
   const pictures = element("div", { class: "cp-pictures" });
@@ -68,9 +71,9 @@ function render({ model, el }) {
   for (const [name, slot] of Object.entries(slots)) {
     if (name !== "numbers") (slot.tagName === "FIGURE" ? pictures : words).append(slot);
   }
-  const numbers = element("details", {}, element("summary", {}, "The same in numbers"), slots.numbers);
+  const numbers = element("details", {}, element("summary", KEYS, "The same in numbers"), slots.numbers);
   const root = element("section", {
-    class: "course-panel", "aria-label": model.get("title"), "data-lm-suppress-shortcuts": "true",
+    class: "course-panel", "aria-label": model.get("title"), ...KEYS,
   }, form, error, words, pictures, numbers, status);
   el.append(root);
 
@@ -86,6 +89,7 @@ function render({ model, el }) {
     if (waiting) { newer = true; return; }
     waiting = true;
     newer = false;
+    root.dataset.settled = "false";
     const settings = Object.fromEntries(Object.entries(controls).map(([name, control]) => [name, control.get()]));
     model.send({ view, kind, settings });
   };
@@ -121,7 +125,6 @@ function render({ model, el }) {
   model.on("comm_live_update", gone);
   set(opening.settings);
   show(opening.slots);
-  root.dataset.settled = "false";
   ask("hello"); // another view, or this one before the page was loaded again, may have moved on
   return () => { clearTimeout(speaking); model.off("msg:custom", answered); model.off("comm_live_update", gone); };
 }

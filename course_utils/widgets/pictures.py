@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from course_utils.widgets.views import Continuation, Look, largest_entropy
+from course_utils.widgets.views import Continuation, Look, largest_entropy, no_crossing
 
 N_SHOWN = 14  # candidates in the bars and the table: as many as can be read
 WIDTH, HEIGHT = 420, 210
@@ -49,8 +49,8 @@ def mass(look: Look, labels: Sequence[str]) -> str:
     marked = None if look.crossing is None else rank
     p = look.params.top_p
     line = None if look.crossing is None else (p, f"p = {p:g}")
-    said = "Top-p is off." if marked is None else f"{labels[look.crossing]} crosses p = {p:g} at {look.mass[rank]:.3f}."
-    return _staircase(look.mass[: len(ids)], [labels[i] for i in ids], line, marked, "✓", f"Cumulative mass. {said}")
+    said = f"{labels[look.crossing]} crosses p = {p:g} at {look.mass[rank]:.3f}" if line else no_crossing(look)
+    return _staircase(look.mass[: len(ids)], [labels[i] for i in ids], line, marked, "✓", f"Cumulative mass. {said}.")
 
 
 def cdf(look: Look, labels: Sequence[str]) -> str:

@@ -140,6 +140,11 @@ def say_look(look: Look, labels: Sequence[str]) -> str:
     return said + f"u = {look.u:.3f} picks “{labels[picked]}”, which has {look.after[picked]:.3f}."
 
 
+def no_crossing(look: Look) -> str:
+    """Why no token crosses top-p."""
+    return "Greedy applies no filter" if look.params.greedy else "Top-p is off"
+
+
 def say_continuation(continuation: Continuation) -> str:
     """Why the text ended, and what was measured of it."""
     generation = continuation.generation

@@ -110,7 +110,12 @@ class Notebook:
         self.page.set_default_timeout(60_000)
         self.page.on("console", self._note)
         self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
-        self.page.goto(address.format(name))
+        self.address = address.format(name)
+        self.open_again()
+
+    def open_again(self) -> None:
+        """Load the page, as a learner who comes back; the kernel keeps running."""
+        self.page.goto(self.address)
         self.page.wait_for_selector(".jp-NotebookPanel .jp-Notebook .jp-Cell")
         # The indicator says idle before there is a kernel, and commands would run nothing: wait for the kernel itself.
         self.page.wait_for_function(f"() => window.jupyterapp && {CURRENT}?.sessionContext?.session?.kernel")
