@@ -103,6 +103,8 @@ class Result:
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--color=no", f"--rootdir={folder}"]
         command += ["-o", "addopts=", *options, f"--junitxml={xml}", f"--exercises-report={report}", str(folder)]
         environment = {**os.environ, **(environment or {})}
+        for name in ("CI", "BUILD_NUMBER"):  # there pytest writes each message twice, in full
+            environment.pop(name, None)
         done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", env=environment)
         self.status, self.text, self.errors = done.returncode, done.stdout, done.stderr
         self.report = json.loads(report.read_text(encoding="utf-8"))
