@@ -102,6 +102,15 @@ function render({ model, el }) {
     }, SPEAK_AFTER);
   };
 
+  // The kernel gets no new work before the browser has drawn: on a small machine the two share the processor.
+  // Until then the request counts as under way, so that what moves meanwhile is remembered.
+  const painted = (next) => {
+    waiting = true;
+    const go = () => { clearTimeout(timer); cancelAnimationFrame(frame); waiting = false; next(); };
+    const timer = setTimeout(go, 100); // a page in the background draws no frames
+    const frame = requestAnimationFrame(() => setTimeout(go));
+  };
+
   const answered = (answer) => {
     if (answer?.view !== view) return;
     waiting = false;
@@ -112,7 +121,7 @@ function render({ model, el }) {
     root.dataset.settled = String(!newer && !answer.more);
     for (const slot of late) slot.classList.toggle("cp-late", newer || Boolean(answer.more));
     if (newer) ask("look");
-    else if (answer.more) ask("more");
+    else if (answer.more) painted(() => ask(newer ? "look" : "more"));
     else if (moved) speak();
   };
 

@@ -364,6 +364,29 @@ def test_running_the_cell_again_replaces_the_panel_and_leaves_the_other_alone(sc
     assert "first 0.881" in shown(scratch.panel(1))["bars"]
 
 
+def test_moves_leave_nothing_behind(scratch):
+    """WID-12 in the browser; `benchmarks/slider_latency.py` does the same with 500 moves, and memory."""
+    move = """async ([from, moves]) => {
+        const panel = document.querySelector(".course-panel");
+        const slider = panel.querySelector("[data-control=temperature] input");
+        for (let i = from; i < from + moves; i++) {
+            slider.value = 0.5 + (i % 50) / 50;
+            slider.dispatchEvent(new Event("input"));
+            while (panel.dataset.settled !== "true") await new Promise(done => setTimeout(done, 2));
+        }
+        return [panel.querySelectorAll("*").length, document.querySelectorAll(".jp-Cell *").length].join();
+    }"""
+    count = """import comm, matplotlib.pyplot as plt, ipywidgets.widgets.widget as w
+print(len(w._instances), len(comm.get_comm_manager().comms), len(plt.get_fignums()))"""
+    sizes = []
+    for moves in (1, 50):  # both end at the same setting
+        page = scratch.page.evaluate(move, [1 if moves == 1 else 2, moves])
+        sizes.append((page, scratch.ask_kernel(count)))
+    assert sizes[0] == sizes[1]
+    scratch.panel(0).get_by_label("Temperature", exact=True).fill("1")
+    scratch.settle(0)
+
+
 def test_a_reloaded_page_shows_the_state_that_the_panel_had(scratch):
     scratch.panel(1).get_by_label("Temperature", exact=True).fill("0.5")
     scratch.settle(1)
