@@ -14,6 +14,7 @@ import numpy as np
 ATOL = 1e-5  # what an answer may differ by
 _SLACK = 1e-9  # so that a difference of just 1e-5, which binary numbers cannot hold exactly, still passes
 _LINE = 160  # characters of an answer that are shown
+_MOST = 100_000  # numbers of an answer that are read: no exercise asks for so many, and reading more takes seconds
 
 
 class Unreadable(ValueError):
@@ -28,7 +29,9 @@ def as_array(value) -> np.ndarray:
     numbers here: a mask is not an answer to a question for numbers.
     """
     try:
-        array = np.asarray(_plain(value))
+        array = np.asarray(_plain(value, [_MOST]))
+    except Unreadable:
+        raise
     except Exception as error:  # a learner's object may do anything when it is read
         raise Unreadable("cannot be read as numbers in rows of equal length") from error
     if array.dtype.kind not in "iuf":
@@ -37,15 +40,20 @@ def as_array(value) -> np.ndarray:
     return array.astype(np.float64)
 
 
-def _plain(value):
-    """`value` without tensors: what numpy can read."""
+def _plain(value, room: list[int]):
+    """`value` without tensors: what numpy can read. room: how many more numbers are read."""
+    room[0] -= value.numel() if hasattr(value, "numel") else getattr(value, "size", 1)
+    if room[0] < 0:
+        raise Unreadable(f"holds more than {_MOST:,} numbers, far more than were asked for")
     if hasattr(value, "detach"):  # a tensor, told without importing torch
         tensor = value.detach().cpu()
         if tensor.is_sparse:
             tensor = tensor.to_dense()
         return (tensor.double() if tensor.is_floating_point() else tensor).numpy()
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        value = value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_plain(item, room) for item in value]
     if isinstance(value, Decimal) or (isinstance(value, numbers.Rational) and not isinstance(value, int)):
         return float(value)
     return value
@@ -86,7 +94,7 @@ def unchanged(before, after) -> bool:
 
 
 def describe(value) -> str:
-    """One short line that shows a learner's value: numbers with four decimals, and the shape of a larger one."""
+    """One short line that shows a learner's value: numbers with six decimals, and the shape of a larger one."""
     try:
         array = as_array(value)
         if array.ndim == 0:
@@ -103,7 +111,9 @@ def describe(value) -> str:
 def _describe_other(value) -> str:
     if hasattr(value, "detach"):
         try:
-            return _shorten(str(value.detach().cpu().tolist()))
+            if value.numel() <= 12:
+                return _shorten(str(value.detach().cpu().tolist()))
+            return f"a {type(value).__name__} of the shape {tuple(value.shape)}"
         except Exception:  # whatever it is, a verdict is shown all the same
             return f"a {type(value).__name__}"
     if callable(value):
@@ -119,7 +129,7 @@ def _number(x: float) -> str:
         return str(x)
     if x == int(x) and abs(x) < 1e6:
         return str(int(x))
-    return f"{x:.4g}" if abs(x) < 1e-3 or abs(x) >= 1e6 else f"{x:.4f}".rstrip("0")
+    return f"{x:.6g}" if abs(x) < 1e-3 or abs(x) >= 1e6 else f"{x:.6f}".rstrip("0")
 
 
 def _shape(array: np.ndarray) -> str:

@@ -207,7 +207,10 @@ def _judge_run(case: Case, run: running.Run, args: tuple, function) -> Finding |
 
 
 def _too_slow(case: Case, run: running.Run) -> Finding:
-    lines = [f"With {case.shows}.", "Hint: look for a loop whose condition never becomes false, or far too many steps."]
+    lines = [
+        f"With {case.shows}. All calls of a check together have {running.LIMIT:.0f} seconds.",
+        "Hint: look for a loop whose condition never becomes false, or for far more steps than are needed.",
+    ]
     if run.stuck:
         lines.append("It could not be stopped and goes on in the background. Restart the kernel if it gets slow.")
     return Finding(RAISED, TOO_SLOW, "Your function took too long and was stopped.", tuple(lines))

@@ -48,7 +48,7 @@ def test_a_wrong_answer_shows_the_case_the_result_and_the_hint(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert verdict.status == "wrong" and verdict.hint_id == "not-normalised"
     assert lines[0] == "Not yet: 01.softmax (not-normalised)"
-    assert lines[1] == "With logits [2, 1, 0], your function gave [7.3891, 2.7183, 1]."
+    assert lines[1] == "With logits [2, 1, 0], your function gave [7.389056, 2.718282, 1]."
     assert lines[2].startswith("Hint: these are exponentials") and len(lines) == 3
 
 
@@ -542,7 +542,9 @@ def test_infinities_equal_themselves_only():
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (torch.tensor([0.73105, -math.inf]), "[0.7311, -inf]"),
+        (torch.tensor([0.73105, -math.inf]), "[0.73105, -inf]"),
+        (267.999999, "267.999999"),
+        (torch.zeros(1_000_000), "a Tensor of the shape (1000000,)"),
         (3, "3"),
         (torch.tensor(2.5), "2.5"),
         (1e-7, "1e-07"),
@@ -562,3 +564,15 @@ def test_a_long_value_is_cut():
     for value in (np.arange(10000), ["x" * 10000], torch.rand(50, 50), "a\nb" * 999):
         text = answers.describe(value)
         assert len(text) < 220 and "\n" not in text
+
+
+@pytest.mark.parametrize("dtype", [object, float, np.float32])
+def test_an_array_of_numbers_is_read_whatever_its_dtype(dtype):
+    assert answers.same(np.array([0.25, 0.75], dtype=dtype), [0.25, 0.75])
+
+
+@pytest.mark.parametrize("huge", [[0.5] * 100_001, [[0.5] * 1_000] * 101, np.zeros(100_001), torch.zeros(100_001)])
+def test_a_huge_answer_is_refused_without_reading_it_all(huge):
+    with pytest.raises(answers.Unreadable, match="far more than were asked for"):
+        answers.as_array(huge)
+    assert len(answers.describe(huge)) < 200
