@@ -135,6 +135,90 @@ def three_rows_at_most(counts):
     return logits
 
 
+@wrong(COUNTS, "any-size")
+def two_rows(counts):
+    return torch.stack([(counts[row] / counts[row].sum()).log() for row in (0, 1)])
+
+
+@wrong(COUNTS, "any-size")
+def sixty_four_tokens(counts):
+    logits = torch.full(counts.shape, -math.inf)
+    logits[:64] = (counts / counts.sum(1, keepdim=True)).log()[:64]
+    return logits
+
+
+@wrong(COUNTS, "earlier-call")
+def counts_with_a_default_list(counts, rows=[]):  # noqa: B006  the mistake itself
+    rows.extend((row / row.sum()).log() for row in counts)
+    return torch.stack(rows)
+
+
+@wrong(COUNTS, "earlier-call")
+def counts_kept_by_shape(counts, kept={}):  # noqa: B006
+    return kept.setdefault(counts.shape, (counts / counts.sum(1, keepdim=True)).log())
+
+
+@wrong(COUNTS, "one-follower")
+def nothing_for_a_sure_row(counts):
+    logits = (counts / counts.sum(1, keepdim=True)).log()
+    logits[(counts > 0).sum(1) == 1] = 0
+    return logits
+
+
+@wrong(COUNTS, "whole-table")
+def one_sum_where_all_are_equal(counts):
+    sums = counts.sum(1, keepdim=True)
+    return (counts / (counts.sum() if (sums == sums[0]).all() else sums)).log()
+
+
+@wrong(COUNTS, "rare-pair")
+def shares_have_a_floor(counts):
+    shares = (counts / counts.sum(1, keepdim=True)).clamp(min=1e-3)
+    return shares.log().masked_fill(counts == 0, -math.inf)
+
+
+@wrong(COUNTS, "rare-pair")
+def epsilon_where_seen(counts):
+    shares = counts / counts.sum(1, keepdim=True) + 1e-7
+    return shares.log().masked_fill(counts == 0, -math.inf)
+
+
+@wrong(COUNTS, "rare-pair")
+def logits_have_a_floor(counts):
+    logits = (counts / counts.sum(1, keepdim=True)).log().clamp(min=-10)
+    return logits.masked_fill(counts == 0, -math.inf)
+
+
+@wrong(COUNTS, "large-counts")
+def counts_in_a_byte(counts):
+    counts = counts.byte() if counts.max() < 1e6 or not counts.is_floating_point() else counts
+    return (counts / counts.sum(1, keepdim=True)).log()
+
+
+@wrong(COUNTS, "large-counts")
+def counts_in_32_bits(counts):
+    counts = counts.int()
+    return (counts / counts.sum(1, keepdim=True)).log()
+
+
+@wrong(COUNTS, "float64")
+def into_a_float32_table(counts):
+    logits, seen = torch.full(counts.shape, -math.inf), counts > 0
+    logits[seen] = (counts / counts.sum(1, keepdim=True)).log()[seen]
+    return logits
+
+
+@wrong(COUNTS, "one-token")
+def squeezes_the_table(counts):
+    return (counts / counts.sum(1, keepdim=True)).log().squeeze()
+
+
+@wrong(COUNTS, "not-contiguous")
+def views_the_table(counts):
+    flat = counts.view(-1)
+    return (flat / counts.sum(1).repeat_interleave(len(counts))).log().view(counts.shape)
+
+
 @wrong(COUNTS, "changes-input")
 def divides_in_place(counts):
     if counts.is_floating_point():
@@ -347,10 +431,136 @@ def three_axes_by_name(logits):
     return probs
 
 
-@wrong(SOFTMAX, "any-size")
+@wrong(SOFTMAX, "small-probability")
 def cuts_far_logits(logits):
     far = logits - logits.amax(-1, keepdim=True)
     return torch.where(far < -7.5, -math.inf, far).softmax(-1)
+
+
+@wrong(SOFTMAX, "any-size")
+def a_hundred_tokens(logits):
+    probs = torch.zeros_like(logits)
+    probs[..., :100] = logits[..., :100].softmax(-1)
+    return probs
+
+
+@wrong(SOFTMAX, "any-size")
+def sixty_four_rows(logits):
+    if logits.ndim == 1:
+        return logits.softmax(-1)
+    return torch.cat([logits[:64].softmax(-1), logits[64:]])
+
+
+@wrong(SOFTMAX, "earlier-call")
+def softmax_with_a_default_list(logits, probs=[]):  # noqa: B006  the mistake itself
+    probs.extend(logits.softmax(-1))
+    return torch.stack(probs)
+
+
+@wrong(SOFTMAX, "earlier-call")
+def softmax_kept_by_shape(logits, kept={}):  # noqa: B006
+    return kept.setdefault(logits.shape, logits.softmax(-1))
+
+
+@wrong(SOFTMAX, "sorted-order")
+def softmax_largest_first(logits):
+    return logits.softmax(-1).sort(descending=True).values
+
+
+@wrong(SOFTMAX, "sorted-order")
+def softmax_smallest_first(logits):
+    return logits.sort().values.softmax(-1)
+
+
+@wrong(SOFTMAX, "close-logits")
+def whole_logits(logits):
+    return logits.trunc().softmax(-1)
+
+
+@wrong(SOFTMAX, "close-logits")
+def rounded_logits(logits):
+    return logits.round(decimals=2).softmax(-1)
+
+
+@wrong(SOFTMAX, "other-axis")
+def square_along_the_first_axis(logits):
+    return logits.softmax(0 if logits.ndim == 2 and logits.shape[0] == logits.shape[1] else -1)
+
+
+@wrong(SOFTMAX, "batch-of-one")
+def softmax_squeezed(logits):
+    return logits.softmax(-1).squeeze()
+
+
+@wrong(SOFTMAX, "batch-of-one")
+def softmax_without_a_batch_of_one(logits):
+    return logits.squeeze(0).softmax(-1)
+
+
+@wrong(SOFTMAX, "last-axis")
+def second_axis_of_one_text(logits):
+    return logits.softmax(1 if logits.ndim == 3 and len(logits) == 1 else -1)
+
+
+@wrong(SOFTMAX, "last-axis")
+def three_axes_at_most(logits):
+    return logits.softmax(min(2, logits.ndim - 1))
+
+
+@wrong(SOFTMAX, "one-token")
+def softmax_drops_the_last_axis(logits):
+    return logits.softmax(-1).squeeze(-1)
+
+
+@wrong(SOFTMAX, "one-token")
+def a_row_becomes_a_number(logits):
+    probs = logits.softmax(-1)
+    return probs.squeeze() if probs.ndim == 1 else probs
+
+
+@wrong(SOFTMAX, "one-maximum")
+def maximum_of_the_last_two_axes(logits):
+    weights = (logits - logits.amax((-2, -1) if logits.ndim > 2 else -1, keepdim=True)).exp()
+    return weights / weights.sum(-1, keepdim=True)
+
+
+@wrong(SOFTMAX, "minus-inf")
+def minus_a_hundred_for_never(logits):
+    return torch.nan_to_num(logits, neginf=-100.0).softmax(-1)
+
+
+@wrong(SOFTMAX, "minus-inf")
+def minus_ten_thousand_for_never(logits):
+    return logits.masked_fill(logits == -math.inf, -1e4).softmax(-1)
+
+
+@wrong(SOFTMAX, "minus-inf")
+def drops_tokens_of_every_row(logits):
+    never = (logits == -math.inf).reshape(-1, logits.shape[-1]).any(0)
+    return logits.masked_fill(never, -math.inf).softmax(-1)
+
+
+@wrong(SOFTMAX, "large-and-far")
+def clamps_at_five_thousand(logits):
+    return logits.clamp(max=5000).softmax(-1)
+
+
+@wrong(SOFTMAX, "small-probability")
+def zeroes_small_probabilities(logits):
+    probs = logits.softmax(-1)
+    return torch.where(probs < 1e-4, 0, probs)
+
+
+@wrong(SOFTMAX, "float64")
+def softmax_into_float32(logits):
+    ids = torch.arange(logits.shape[-1]).expand(logits.shape)
+    return torch.zeros(logits.shape).scatter(-1, ids, logits.softmax(-1))
+
+
+@wrong(SOFTMAX, "not-contiguous")
+def softmax_of_a_view(logits):
+    rows = logits.view(-1, logits.shape[-1])
+    return torch.stack([row.softmax(0) for row in rows]).view(logits.shape)
 
 
 @wrong(SOFTMAX, "changes-input")
@@ -463,12 +673,12 @@ def position_before_the_last(logits, lengths):
     return logits[torch.arange(len(lengths)), lengths - 2]
 
 
-@wrong(LAST, "by-hand")
+@wrong(LAST, "not-logits")
 def ids_of_the_last(logits, lengths):
     return logits[torch.arange(len(lengths)), lengths - 1].argmax(-1)
 
 
-@wrong(LAST, "by-hand")
+@wrong(LAST, "not-logits")
 def probabilities_of_the_last(logits, lengths):
     return logits[torch.arange(len(lengths)), lengths - 1].softmax(-1)
 
@@ -520,6 +730,106 @@ def squeezes_before(logits, lengths):
     return logits[torch.arange(len(lengths)), lengths - 1]
 
 
+@wrong(LAST, "any-batch")
+def one_row_for_each_length(logits, lengths):
+    return torch.stack([row[n - 1] for n, row in dict(zip(lengths.tolist(), logits)).items()])
+
+
+@wrong(LAST, "any-batch")
+def as_many_rows_as_tokens(logits, lengths):
+    rows = range(min(logits.shape[2], len(lengths)))
+    return torch.stack([logits[row, lengths[row] - 1] for row in rows])
+
+
+@wrong(LAST, "any-batch")
+def last_rounded(logits, lengths):
+    return logits[torch.arange(len(lengths)), lengths - 1].round(decimals=3)
+
+
+@wrong(LAST, "any-size")
+def lengths_in_a_byte(logits, lengths):
+    return torch.stack([row[n - 1] for row, n in zip(logits, lengths.to(torch.uint8).tolist())])
+
+
+@wrong(LAST, "any-size")
+def a_hundred_and_twenty_eight_logits(logits, lengths):
+    last = logits[torch.arange(len(lengths)), lengths - 1].clone()
+    last[:, 128:] = 0
+    return last
+
+
+@wrong(LAST, "any-size")
+def sixty_four_rows_of_a_batch(logits, lengths):
+    return logits[torch.arange(len(lengths)), lengths - 1][:64]
+
+
+@wrong(LAST, "earlier-call")
+def last_with_a_default_list(logits, lengths, rows=[]):  # noqa: B006  the mistake itself
+    rows.extend(row[n - 1] for row, n in zip(logits, lengths))
+    return torch.stack(rows)
+
+
+@wrong(LAST, "earlier-call")
+def last_kept_by_shape(logits, lengths, kept={}):  # noqa: B006
+    return kept.setdefault(logits.shape, logits[torch.arange(len(lengths)), lengths - 1])
+
+
+@wrong(LAST, "pooled")
+def largest_of_the_valid(logits, lengths):
+    return torch.stack([row[:n].amax(0) for row, n in zip(logits, lengths)])
+
+
+@wrong(LAST, "not-logits")
+def last_log_probabilities(logits, lengths):
+    return logits[torch.arange(len(lengths)), lengths - 1].log_softmax(-1)
+
+
+@wrong(LAST, "one-position")
+def squeezes_the_positions_before(logits, lengths):
+    return logits.squeeze(1)[torch.arange(len(lengths)), lengths - 1]
+
+
+@wrong(LAST, "one-token")
+def squeezes_the_vocabulary(logits, lengths):
+    return logits[torch.arange(len(lengths)), lengths - 1].squeeze(-1)
+
+
+@wrong(LAST, "masked-sum")
+def one_hot_product(logits, lengths):
+    place = torch.nn.functional.one_hot(lengths - 1, logits.shape[1]).to(logits.dtype)
+    return torch.einsum("bt,btv->bv", place, logits)
+
+
+@wrong(LAST, "masked-sum")
+def mask_times_logits(logits, lengths):
+    place = torch.arange(logits.shape[1]) == (lengths - 1)[:, None]
+    return (logits * place[..., None]).sum(1)
+
+
+@wrong(LAST, "minus-inf")
+def last_made_finite(logits, lengths):
+    return torch.nan_to_num(logits[torch.arange(len(lengths)), lengths - 1])
+
+
+@wrong(LAST, "minus-inf")
+def finite_before_the_mask(logits, lengths):
+    place = torch.arange(logits.shape[1]) == (lengths - 1)[:, None]
+    return (logits.clamp(min=-1e9) * place[..., None]).sum(1)
+
+
+@wrong(LAST, "float64")
+def last_into_float32(logits, lengths):
+    last, rows = torch.zeros(len(lengths), logits.shape[2]), torch.arange(len(lengths))
+    last[rows] = logits[rows, lengths - 1]
+    return last
+
+
+@wrong(LAST, "not-contiguous")
+def views_one_long_row(logits, lengths):
+    b, t, v = logits.shape
+    return logits.view(b * t, v)[torch.arange(b) * t + lengths - 1]
+
+
 @wrong(LAST, "changes-input")
 def subtracts_from_the_lengths(logits, lengths):
     lengths -= 1
@@ -545,9 +855,9 @@ def gathers(logits, lengths):
 
 
 @right(LAST)
-def one_hot_product(logits, lengths):
-    place = torch.nn.functional.one_hot(lengths - 1, logits.shape[1]).to(logits.dtype)
-    return torch.einsum("bt,btv->bv", place, logits)
+def where_and_sum(logits, lengths):
+    place = torch.arange(logits.shape[1]) == (lengths - 1)[:, None]
+    return torch.where(place[..., None], logits, 0).sum(1)
 
 
 @right(LAST)
@@ -749,11 +1059,162 @@ def a_window_of_eight(next_logits, prompt_ids, max_new_tokens, choose):
     return ids
 
 
-@wrong(LOOP, "whole-context")
+@wrong(LOOP, "fixed-turns")
 def at_most_ten(next_logits, prompt_ids, max_new_tokens, choose):
     ids = list(prompt_ids)
     for _ in range(min(10, max_new_tokens)):
         ids.append(choose(next_logits(ids)))
+    return ids
+
+
+@wrong(LOOP, "whole-context")
+def a_window_of_twenty(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(next_logits(ids[-20:])))
+    return ids
+
+
+@wrong(LOOP, "whole-context")
+def a_window_of_256(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(next_logits(ids[-256:])))
+    return ids
+
+
+@wrong(LOOP, "fixed-turns")
+def at_most_sixty_four(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(min(64, max_new_tokens)):
+        ids.append(choose(next_logits(ids)))
+    return ids
+
+
+@wrong(LOOP, "too-many-ids")
+def always_ten(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(10):
+        ids.append(choose(next_logits(ids)))
+    return ids
+
+
+@wrong(LOOP, "earlier-call")
+def loop_with_a_default_list(next_logits, prompt_ids, max_new_tokens, choose, ids=[]):  # noqa: B006  the mistake
+    ids.extend(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(next_logits(ids)))
+    return list(ids)
+
+
+@wrong(LOOP, "earlier-call")
+def shows_the_calls_before(next_logits, prompt_ids, max_new_tokens, choose, history=[]):  # noqa: B006
+    ids, before = list(prompt_ids), list(history)
+    for _ in range(max_new_tokens):
+        ids.append(choose(next_logits(before + ids)))
+        history.append(ids[-1])
+    return ids
+
+
+@wrong(LOOP, "id-missing")
+def each_id_once(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(next_logits(ids)))
+    return list(dict.fromkeys(ids))
+
+
+@wrong(LOOP, "scores-reused")
+def scores_kept_by_the_last_id(next_logits, prompt_ids, max_new_tokens, choose):
+    ids, kept = list(prompt_ids), {}
+    for _ in range(max_new_tokens):
+        if ids[-1] not in kept:
+            kept[ids[-1]] = next_logits(ids)
+        ids.append(choose(kept[ids[-1]]))
+    return ids
+
+
+@wrong(LOOP, "scores-changed")
+def rounds_the_scores(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(next_logits(ids).round(decimals=2)))
+    return ids
+
+
+@wrong(LOOP, "scores-changed")
+def chooses_from_finite_scores(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(torch.nan_to_num(next_logits(ids))))
+    return ids
+
+
+@wrong(LOOP, "scores-changed")
+def chooses_from_nothing(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        next_logits(ids)
+        ids.append(choose(None))
+    return ids
+
+
+@wrong(LOOP, "scores-converted")
+def chooses_from_a_list(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(next_logits(ids).tolist()))
+    return ids
+
+
+@wrong(LOOP, "scores-converted")
+def chooses_from_an_array(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(next_logits(ids).numpy()))
+    return ids
+
+
+@wrong(LOOP, "not-a-list")
+def appends_tensors_of_one_id(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(torch.tensor([choose(next_logits(ids))]))
+    return ids
+
+
+@wrong(LOOP, "one-choice-a-turn")
+def chooses_twice(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        scores = next_logits(ids)
+        print(choose(scores))
+        ids.append(choose(scores))
+    return ids
+
+
+@wrong(LOOP, "one-choice-a-turn")
+def chooses_once_before(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    choose(next_logits(ids))
+    for _ in range(max_new_tokens):
+        ids.append(choose(next_logits(ids)))
+    return ids
+
+
+@wrong(LOOP, "stops-early")
+def ids_in_a_byte(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = bytearray(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(next_logits(list(ids))) % 256)
+    return list(ids)
+
+
+@wrong(LOOP, "shortest")
+def two_ids_at_least(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(next_logits(ids if len(ids) > 1 else [0, *ids])))
     return ids
 
 
@@ -777,6 +1238,34 @@ def adds_lists(next_logits, prompt_ids, max_new_tokens, choose):
     ids = prompt_ids
     for _ in range(max_new_tokens):
         ids = ids + [choose(next_logits(ids))]
+    return ids
+
+
+@right(LOOP)
+def names_the_arguments(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(scores=next_logits(ids=ids)))
+    return ids
+
+
+@right(LOOP)
+def looks_ahead(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    scores = next_logits(ids)
+    for _ in range(max_new_tokens):
+        ids.append(choose(scores))
+        scores = next_logits(ids)
+    return ids
+
+
+@right(LOOP)
+def empties_what_it_has_shown(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        shown = list(ids)
+        ids.append(choose(next_logits(shown)))
+        shown.clear()
     return ids
 
 

@@ -1,0 +1,28 @@
+"""What the cases of several exercises share: recognisers of answers, odd tensors, and a hint."""
+
+from course_utils.answers import as_array, same
+from course_utils.exercises.inputs import tensor
+
+EARLIER_CALL = (
+    "an earlier call has left something in this answer: a default list, a global one or a cache keeps it. Each call "
+    "begins anew."
+)
+NOT_CONTIGUOUS = (
+    "`view` needs numbers that lie in memory row by row, and those of a transposed tensor do not. `reshape` takes any "
+    "tensor."
+)
+
+
+def any_of(*answers):
+    """Recognises each of these answers."""
+    return lambda value: any(same(value, answer) for answer in answers)
+
+
+def shaped(*shape):
+    """Recognises an answer by its shape."""
+    return lambda value: as_array(value).shape == shape
+
+
+def transposed(values):
+    """A tensor of these values whose first two axes were exchanged, so that it is not contiguous."""
+    return tensor(values.swapaxes(0, 1)).transpose(0, 1)
