@@ -1,5 +1,6 @@
 """Inputs for the cases, made when a check runs: this keeps torch out of the import of the exercises."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -15,6 +16,23 @@ def tensor(values, dtype: str = "float32"):
 def args(*values, dtype: str = "float32") -> Callable[[], tuple]:
     """A function that makes arguments anew: nested lists and arrays become tensors, everything else stays."""
     return lambda: tuple(tensor(value, dtype) if _is_rows(value) else value for value in values)
+
+
+def turned(values, *rest) -> Callable[[], tuple]:
+    """Like `args`, but the tensor (3 axes) lies in memory another way, as after a transpose of the first two."""
+    return lambda: (tensor(np.swapaxes(values, 0, 1)).transpose(0, 1), *rest)
+
+
+def turned_text(values) -> str:
+    """The line of torch that makes the tensor of `turned`."""
+    return f"torch.tensor({np.swapaxes(values, 0, 1).tolist()}).transpose(0, 1)"
+
+
+def made(*shape: int, by: int, modulo: int, minus: int = 0, over: int = 1) -> tuple[np.ndarray, str]:
+    """Numbers by a formula, and the line of torch that makes them: a learner can repeat a case too large to print."""
+    size = math.prod(shape)
+    values = (np.arange(size) * by % modulo - minus) / over
+    return values.reshape(shape), f"((torch.arange({size}) * {by} % {modulo} - {minus}) / {over}).reshape{shape}"
 
 
 def scores(seed: int, *shape: int, scale: float = 2.0) -> np.ndarray:

@@ -1,0 +1,118 @@
+"""Exercise 02.greedy."""
+
+import numpy as np
+
+from course_utils.answers import as_array
+from course_utils.exercises.filters import INF, ranked
+from course_utils.exercises.inputs import args, made, turned, turned_text
+from course_utils.judging import Case, Exercise
+
+
+def _ids(logits) -> np.ndarray:
+    """The oracle, in plain Python."""
+    logits = np.asarray(logits, dtype=np.float64)
+    return np.reshape([ranked(row)[0] for row in logits.reshape(-1, logits.shape[-1]).tolist()], logits.shape[:-1])
+
+
+def _call(hint_id: str, hint: str, logits, dtype: str = "float32", shown: str = "") -> Case:
+    """A case that asks for the ids, and says with which input."""
+    shows = shown or f"logits {logits}"
+    return Case(hint_id, hint, shows, args(logits, dtype=dtype), want=_ids(logits), error_is_typical=True)
+
+
+_ROW = [0.5, 2.5, 1.0, 2.0, -1.5]
+_TWO = [[3.0, 0.0, 0.5, 1.0], [0.0, 1.0, 2.0, 9.0]]
+_THREE_AXES = [[[1.0, 5.0], [0.0, 4.0]], [[9.0, 2.0], [8.0, 6.0]]]  # each axis gives ids of the same shape, but others
+_THREE_ONES = np.isin(np.arange(600).reshape(2, 300), [37, 150, 299]).astype(float)
+_SMALL_LEAD = np.where(np.arange(300) == 299, 1e-5, 0.0)
+_BIG, _BIG_TEXT = made(5, 4, 40, by=7, modulo=800, minus=500, over=100)
+_FOUR_AXES, _FOUR_AXES_TEXT = made(2, 1, 3, 3, by=5, modulo=7, minus=6)
+_HOLES = [[[-1.0, -INF, -INF], [-INF, -INF, -5.0]], [[-INF, -2.0, -1.0], [-INF, 0.0, -INF]]]
+_TURNED = [[[2.0, 1.0, 0.0], [0.0, 3.0, 1.0]], [[1.0, 2.0, 5.0], [4.0, 3.0, 1.0]]]
+_HAND = {"shows": "logits [0.5, 2.5, 1, 2, -1.5]", "args": args(_ROW)}
+
+_ENDS = "the largest logit may be the first or the last of the row. Does the search reach both ends?"
+_TIES = "of equal logits the lowest id is asked for."
+_LONG_TIES = (
+    "of equal logits the lowest id is asked for, in a long row too. A sort that is not stable puts equal ones in any "
+    "order."
+)
+_ROUNDED = "logits that differ by a little are not equal. Something rounds them, or shifts them by their ids."
+_OVERFLOW = (
+    "the exponentials of large logits are all infinite, so the largest can no longer be told. The logits themselves "
+    "have the same order."
+)
+_MINUS_INF = (
+    "a logit of -inf is smaller than every other and keeps its place in the row: it is not 0, and it is not left out."
+)
+_AXIS_LOST = "only the last axis goes away. An axis of length 1 before it stays."
+_ANY_SIZE = (
+    "small examples come out right and larger ones do not. Greedy draws no random number, and knows no fixed size."
+)
+
+GREEDY = Exercise(
+    id="02.greedy",
+    writes="`greedy(logits)`",
+    contract="(..., V) → ids (...); ties to the lowest id",
+    difficulty="easy",
+    minutes=6,
+    hints=(
+        "The answer is an id: the place of the largest logit, counted from 0.",
+        "The last axis goes away, and every other axis stays.",
+        "If two logits are equally large, take the first. Try [1, 3, 3, 0].",
+    ),
+    reference="course_utils.exercises.nb02_temperature:greedy",
+    cases=(
+        Case("value-returned", "this is the largest logit. Asked for is its id.", **_HAND, wrong=2.5),
+        Case("input-returned", "these are the logits that came in. Asked for is one number, the id of the largest.",
+             **_HAND, wrong=_ROW),
+        Case("one-hot", "this is a number for each token. Asked for is the id of one token, one number.", **_HAND,
+             wrong=lambda value: np.shape(value.tolist() if hasattr(value, "tolist") else value) == (5,)),
+        Case("smallest", "this is the id of the smallest logit.", **_HAND, wrong=4),
+        Case("counted-from-one", "ids count from 0.", **_HAND, wrong=2),
+        Case("second", "this is the id of the second largest logit.", **_HAND, wrong=3),
+        Case("by-hand", "look for the largest of the five logits. Its place, counted from 0, is the id.", **_HAND,
+             want=1),
+        Case("other-call", "this is the id of an earlier call. Look at the argument: nothing is kept between calls, "
+             "and no id is written in.", "logits [0.5, 1, -1.5, 2.5, 2], after a call with others",
+             args([0.5, 1.0, -1.5, 2.5, 2.0]), wrong=1),
+        _call("ends", _ENDS, [3.0, 1.0, 2.0]),
+        _call("ends", _ENDS, [1.0, 2.0, 3.0]),
+        _call("rounded", _ROUNDED, [0.2, 0.93, 0.7, 0.94]),
+        _call("rounded", _ROUNDED, [0.5, 0.50001]),
+        _call("negative-logits", "logits may all be negative. A search that begins with 0 as the largest so far finds "
+              "none.", [-5.0, -2.0, -9.0]),
+        _call("overflow", _OVERFLOW, [100.0, 200.0]),
+        _call("overflow", _OVERFLOW, [0.0, 1000.0, 2000.0]),
+        _call("negative-logits", "logits may lie far below 0, where exponentials are all 0. Begin a search with the "
+              "first logit or with -inf.", [-30000.0, -20000.0]),
+        _call("ties", _TIES, [1.0, 3.0, 3.0, 0.0]),
+        Case("flattened", "the whole tensor was searched as one row. Each row has its own id.",
+             "rows [3, 0, 0.5, 1] and [0, 1, 2, 9]", args(_TWO), wrong=lambda value: as_array(value).shape == ()),
+        Case("axis-kept", "an axis of length 1 is left where the vocabulary was. Asked for is one id for each row.",
+             "rows [3, 0, 0.5, 1] and [0, 1, 2, 9]", args(_TWO), wrong=lambda value: as_array(value).shape == (2, 1)),
+        _call("other-axis", "for each row, search along the last axis, the vocabulary.", _TWO,
+              shown="rows [3, 0, 0.5, 1] and [0, 1, 2, 9]"),
+        _call("last-axis", "with three axes, (B, T, V), the vocabulary still is the last one. Count axes from the "
+              "end.", _THREE_AXES),
+        _call("ties", _TIES, [[1.0, 3.0, 3.0, 0.0], [2.0, 2.0, 2.0, 2.0]]),
+        _call("minus-inf", _MINUS_INF, [-INF, -3.0, -INF, -1.0]),
+        _call("minus-inf", _MINUS_INF, _HOLES),
+        _call("axis-lost", _AXIS_LOST, [[1.0, 2.0, 0.0]]),
+        _call("axis-lost", _AXIS_LOST, [[4.0], [7.0]]),
+        _call("axis-lost", _AXIS_LOST, [5.0]),
+        _call("any-size", _ANY_SIZE, _BIG, shown=f"logits {_BIG_TEXT}"),
+        _call("any-size", _ANY_SIZE, _FOUR_AXES, shown=f"logits {_FOUR_AXES_TEXT}"),
+        _call("long-ties", _LONG_TIES, np.zeros(80), shown="logits torch.zeros(80)"),
+        _call("long-ties", _LONG_TIES, _THREE_ONES,
+              shown="logits of the shape (2, 300), in the first row 1 at the ids 37, 150 and 299 and 0 elsewhere, the "
+              "second row all 0"),
+        _call("rounded", _ROUNDED, _SMALL_LEAD, shown="300 logits: 0, and the last one 0.00001"),
+        _call("float64", "logits may be float64. A tensor made beside them needs their dtype, and less precision "
+              "makes unequal logits equal.", [-2000.2, -2000.1, -2000.4], dtype="float64",
+              shown="float64 logits [-2000.2, -2000.1, -2000.4]"),
+        Case("any-layout", "a tensor may lie in memory another way, as after a transpose. `reshape` takes it where "
+             "`view` does not.", f"logits {turned_text(_TURNED)}", turned(_TURNED),
+             want=_ids(_TURNED), error_is_typical=True),
+    ),
+)  # fmt: skip
