@@ -113,6 +113,7 @@ class _Row:
     stopping: StopCriteria
     seed: int | None
     sample: int
+    alike: SamplingParams  # the settings without the seed: rows that share them share a softmax
     text: str = ""
     token_ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
@@ -126,7 +127,8 @@ class _Row:
             )
         seed = secrets.randbits(64) if sampling.seed is None and not sampling.greedy else sampling.seed
         prompt_ids = [vocab.bos_id, *vocab.encode(prompt)]
-        row = cls(prompt, prompt_ids, sampling, stopping, seed, check_uint64("sample", sample))
+        alike = replace(sampling, seed=None)
+        row = cls(prompt, prompt_ids, sampling, stopping, seed, check_uint64("sample", sample), alike)
         if stopping.max_new_tokens == 0:
             row.finish_reason = FinishReason.LENGTH
         return row
@@ -200,11 +202,11 @@ def _last_logits(model, token_ids: Tensor, cache, mask: Tensor | None) -> Tensor
 def _advance_all(rows: Sequence[_Row], logits: Tensor, vocab) -> None:
     """Let every unfinished row choose from its logits, (B, V). Rows whose settings differ in the seed only, as in a
     sweep over seeds, share the computation of the probabilities, which is row by row and so the same for each."""
-    alike = defaultdict(list)
+    groups = defaultdict(list)
     for row, row_logits in zip(rows, logits, strict=True):
         if row.finish_reason is None:
-            alike[replace(row.sampling, seed=None)].append((row, row_logits))
-    for settings, members in alike.items():
+            groups[row.alike].append((row, row_logits))
+    for settings, members in groups.items():
         group_logits = torch.stack([row_logits for _, row_logits in members])
         try:
             probs = next_token_probs(group_logits, settings)
@@ -212,7 +214,7 @@ def _advance_all(rows: Sequence[_Row], logits: Tensor, vocab) -> None:
             for row, row_logits in members:
                 row.refuse_bad(row_logits)
             raise
-        logprobs = group_logits.double().log_softmax(-1)
+        logprobs = group_logits.double() - group_logits.double().logsumexp(-1, keepdim=True)
         for (row, _), row_probs, row_logprobs in zip(members, probs, logprobs, strict=True):
             row.advance(vocab, row_probs, row_logprobs)
 

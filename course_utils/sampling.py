@@ -72,7 +72,7 @@ def top_p_filter(logits: Tensor, p: float | None) -> Tensor:
     if p is None or p == 1:
         return logits.clone()
     ranked, order = logits.sort(dim=-1, descending=True, stable=True)
-    probs = ranked.double().softmax(-1)
+    probs = _softmax(ranked.double())
     mass_before = probs.cumsum(-1) - probs
     keep_ranked = mass_before < p - EPSILON
     keep_ranked[..., 0] = True
@@ -170,15 +170,10 @@ def next_token_probs(logits: Tensor, params: SamplingParams) -> Tensor:
     for step in params.order:
         if (setting := getattr(params, step)) is not None:
             logits = _APPLY[step](logits, setting)
-    return logits.softmax(-1)
+    return _softmax(logits)
 
 
-_APPLY = {
-    "temperature": apply_temperature,
-    "top_k": top_k_filter,
-    "top_p": top_p_filter,
-    "min_p": min_p_filter,
-}
+_APPLY = dict(zip(STEPS, (apply_temperature, top_k_filter, top_p_filter, min_p_filter), strict=True))
 
 
 def draw(probs: Tensor, u: float) -> int:
@@ -206,6 +201,12 @@ def draw(probs: Tensor, u: float) -> int:
         )
     # The largest u, 1 - 2**-53, times the total rounds to less than the total: the search ends before the end.
     return int(np.searchsorted(cumulative, u * cumulative[-1], side="right"))
+
+
+def _softmax(logits: Tensor) -> Tensor:
+    """exp(logits) by its sum; written out, since torch's own wakes threads even for a few rows."""
+    weights = (logits - logits.amax(-1, keepdim=True)).exp()
+    return weights / weights.sum(-1, keepdim=True)
 
 
 def _as_logits(logits) -> Tensor:
