@@ -99,10 +99,8 @@ def min_p_filter(logits: Tensor, min_p: float | None) -> Tensor:
 _LIBRARIES = {
     "transformers": {"order": STEPS, "temperature": 1.0, "top_k": 50},
     "vllm": {"order": ("temperature", "min_p", "top_k", "top_p"), "temperature": 1.0},
-    "llama.cpp": {
-        "order": ("top_k", "top_p", "min_p", "temperature"),
-        "temperature": 0.8, "top_k": 40, "top_p": 0.95, "min_p": 0.05,
-    },
+    "llama.cpp": {"order": ("top_k", "top_p", "min_p", "temperature"),
+                  "temperature": 0.8, "top_k": 40, "top_p": 0.95, "min_p": 0.05},
 }  # fmt: skip
 
 
