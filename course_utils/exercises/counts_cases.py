@@ -21,7 +21,8 @@ _THREE = np.array([[1, 2, 5], [4, 4, 2], [3, 6, 1]])
 _ZEROS = np.array([[0, 4, 4], [2, 0, 6], [5, 3, 0]])
 _SURE = np.array([[90, 0], [0, 90]])
 _RARE = np.array([[1, 9_999_999], [1, 1]])  # float32 holds both, and their sum
-_HUGE = np.array([[10**12, 1], [300, 70_000]])  # beyond int32, and beyond int8, uint8, int16 and uint16
+_RARER = np.array([[1, 10**12], [1, 1]])
+_HUGE = np.array([[3 * 10**9, 4 * 10**9], [300, 500]])  # beyond int32, and beyond int8 and uint8
 _FIVE = np.array([[9, 0, 3, 2, 6], [1, 1, 0, 7, 1], [0, 0, 40, 2, 8], [5, 5, 5, 5, 5], [100, 20, 3, 0, 77]])
 _SEVENTY = (np.arange(70 * 70) % 11).reshape(70, 70)
 
@@ -30,6 +31,8 @@ _HAND = {"shows": "counts [[1.0, 3.0], [4.0, 4.0]]", "args": args(_COUNTS)}
 _ANY_SIZE = ("small tables come out right and a larger one does not. Look for a size or a row that is written into the "
              "code.")  # fmt: skip
 _WHOLE_TABLE = "everything was divided by the sum of the whole table. Each row is a distribution of its own."
+_RARE_PAIR = ("a rare pair has a small share, and the logarithm of that share is its logit. Shares have no lower "
+              "limit, and nothing is added to them.")  # fmt: skip
 
 COUNTS_CASES = (
     Case("probabilities", "these are probabilities. A logit is the logarithm of one.", **_HAND, wrong=_SHARES),
@@ -60,15 +63,14 @@ COUNTS_CASES = (
     Case("one-follower", "a token that is always followed by the same one has the probability 1 there: logit 0. Every "
          "other pair of its row was never seen.", "counts [[90.0, 0.0], [0.0, 90.0]]", args(_SURE),
          want=_log_shares(_SURE), error_is_typical=True),
-    Case("rare-pair", "a rare pair has a small share, and the logarithm of that share is its logit. Shares have no "
-         "lower limit, and nothing is added to them.", "counts [[1.0, 9999999.0], [1.0, 1.0]]", args(_RARE),
-         want=_log_shares(_RARE)),
     Case("whole-numbers", "counts may come as whole numbers (int64). A tensor made like them holds whole numbers "
          "too and cuts every fraction off.", "int64 counts [[1, 3], [4, 4]]", args(_COUNTS, dtype="int64"),
          want=_log_shares(_COUNTS), error_is_typical=True),
     Case("large-counts", "a count may be larger than a small type of whole numbers holds: uint8 ends at 255, int16 at "
-         "32767, int32 near two thousand million.", "int64 counts [[1000000000000, 1], [300, 70000]]",
+         "32767, int32 near two thousand million.", "int64 counts [[3000000000, 4000000000], [300, 500]]",
          args(_HUGE, dtype="int64"), want=_log_shares(_HUGE), error_is_typical=True),
+    Case("rare-pair", _RARE_PAIR, "counts [[1.0, 9999999.0], [1.0, 1.0]]", args(_RARE), want=_log_shares(_RARE)),
+    Case("rare-pair", _RARE_PAIR, "counts [[1.0, 1e12], [1.0, 1.0]]", args(_RARER), want=_log_shares(_RARER)),
     Case("float64", "counts may come as float64, and a tensor that you make is float32 unless you say otherwise: the "
          "two do not always mix. Give it the dtype of the counts.", "float64 counts [[1.0, 3.0], [4.0, 4.0]]",
          args(_COUNTS, dtype="float64"), want=_log_shares(_COUNTS), error_is_typical=True),

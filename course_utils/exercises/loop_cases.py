@@ -16,8 +16,10 @@ def _row(ids: list[int], n_tokens: int = V, never: bool = False) -> np.ndarray:
 
     never: one of the scores is -inf.
     """
-    mixed = sum((place + 1) * (token + 1) ** 2 for place, token in enumerate(ids))
-    row = np.array([(mixed * (31 + 12 * token) + 17 * token) % 97 / 7 - 6 for token in range(n_tokens)])
+    numbers = np.array(ids, dtype=np.int64)
+    mixed = int((np.arange(1, len(ids) + 1) * (numbers + 1) ** 2).sum())
+    tokens = np.arange(n_tokens)
+    row = (mixed * (31 + 12 * tokens) + 17 * tokens) % 97 / 7 - 6
     if never:
         row[mixed % n_tokens] = -INF
     return row
@@ -85,11 +87,11 @@ def _length(value) -> int:
     return len(as_array(value))  # no string, which has a length too
 
 
-def _path(prompt, n, smallest=False, context=lambda ids, prompt: ids, n_tokens=V) -> list[int]:
+def _path(prompt, n, smallest=False, context=lambda ids, prompt: ids, n_tokens=V, never=False) -> list[int]:
     """The oracle. context: what a turn shows to the model, of all ids and the prompt."""
     ids = list(prompt)
     for _ in range(n):
-        row = _row(context(ids, prompt), n_tokens)
+        row = _row(context(ids, prompt), n_tokens, never)
         ids.append(int(row.argmin() if smallest else row.argmax()))
     return ids
 
@@ -114,6 +116,10 @@ _MANY = [place % 7 for place in range(300)]
 _HAND = {"shows": "prompt [2, 4], 5 new tokens, and a `choose` that takes the smallest score",
          "args": _args(_PROMPT, _N, smallest=True)}  # fmt: skip
 _LONG = {"shows": "prompt [2, 4, 1] and 100 new tokens", "args": _args([2, 4, 1], 100)}
+_ZEROS = {"shows": "prompt [1, 2], 5 new tokens, and a `choose` that gives 2, 0, 0, 300, 2",
+          "args": _args([1, 2], 5, script=_script([1, 2], [2, 0, 0, 300, 2]), n_tokens=301)}  # fmt: skip
+_STOPS_EARLY = ("the loop ended before the budget was used, or an id went missing or was changed. No id is special "
+                "here, 0, repeated and large ones included.")  # fmt: skip
 _WHOLE_CONTEXT = ("a short text comes out right and a longer one does not. `next_logits` needs every id from the first "
                   "on.")  # fmt: skip
 
@@ -127,12 +133,12 @@ LOOP_CASES = (
     Case("new-only", "these are the new ids alone. The prompt belongs in front of them.", **_HAND, wrong=_NEW),
     Case("one-token", "only one token was added. A forward pass and a choice give one token: take as many turns as "
          "there are tokens to make.", **_HAND, wrong=lambda value: _length(value) == len(_PROMPT) + 1),
+    Case("stops-early", _STOPS_EARLY, **_ZEROS, wrong=any_of([1, 2, 2], [1, 2, 2, 0])),
     Case("budget-counts-prompt", "the budget is for new tokens only. The prompt does not count.", **_HAND,
          wrong=lambda value: _length(value) == _N),
     Case("off-by-one", "the number of new ids is off by one. Take exactly `max_new_tokens` turns.", **_HAND,
          wrong=lambda value: _length(value) in (len(_RIGHT) - 1, len(_RIGHT) + 1)),
-    Case("stops-early", "the loop ended before the budget was used. No id is special here: 0 and one that came before "
-         "are ids like the others.", **_HAND, wrong=any_of(*_SHORT)),
+    Case("stops-early", _STOPS_EARLY, **_HAND, wrong=any_of(*_SHORT)),
     Case("own-choice", "the largest score was taken. Which id to take is for `choose` to say.", **_HAND,
          wrong=_path(_PROMPT, _N)),
     Case("last-id-only", "`next_logits` was shown the last id only. It needs every id so far.", **_HAND,
@@ -152,15 +158,11 @@ LOOP_CASES = (
     Case("by-hand", "play two turns by hand: score the ids so far, choose, append, and again.", **_HAND, want=_RIGHT),
     Case("scores-changed", "a score may be -inf: this id never comes. `choose` gets the scores as they are.",
          "prompt [2, 4], 5 new tokens, and scores of which one is -inf", _args(_PROMPT, _N, never=True),
-         judge=lambda value, args: args[3].as_given),
+         judge=lambda value, args: args[3].as_given and same(value, _path(_PROMPT, _N, never=True))),
     Case("one-choice-a-turn", "`choose` may draw, and then each call gives another id. Call it once in each turn, not "
          "before the loop, and append what it gave.", "prompt [0], 2 new tokens, and a `choose` that gives 1, 2, 3, 4 "
          "in turn", _args([0], 2, draws=[1, 2, 3, 4]), want=[0, 1, 2]),
-    Case("stops-early", "the loop ended before the budget was used, or an id went missing or was changed. No id is "
-         "special here, 0, repeated and large ones included.",
-         "prompt [1, 2], 5 new tokens, and a `choose` that gives 2, 0, 0, 300, 2",
-         _args([1, 2], 5, script=_script([1, 2], [2, 0, 0, 300, 2]), n_tokens=301), want=[1, 2, 2, 0, 0, 300, 2],
-         error_is_typical=True),
+    Case("stops-early", _STOPS_EARLY, **_ZEROS, want=[1, 2, 2, 0, 0, 300, 2], error_is_typical=True),
     Case("zero-new", "0 new tokens mean no turn at all: the answer is the prompt.", "prompt [2, 4] and 0 new tokens",
          _args(_PROMPT, 0), want=_PROMPT, error_is_typical=True),
     Case("shortest", "a prompt of one id and one new token are the smallest that there is. Look for a step that needs "

@@ -69,6 +69,8 @@ SOFTMAX_CASES = (
          "rounded, and no fraction is cut off.", **_with([1.0004, 1.0, 0.9993])),
     Case("negative-logits", "a logit may be negative. Its exponential is small and positive: keep the sign.",
          **_with([-1.0, 0.5, -2.0])),
+    Case("small-probability", "a small probability is not 0. Nothing but -inf means never, and no logit is so far "
+         "below the largest that it is left out.", **_with([0.0, -8.0, -11.0])),
     Case("whole-tensor", "all rows were put into one sum. Each row is a distribution of its own.",
          **_wrong(_ROWS, np.exp(_ROWS) / np.exp(_ROWS).sum())),
     Case("other-axis", _OTHER_AXIS, **_with(_ROWS), error_is_typical=True),
@@ -92,8 +94,6 @@ SOFTMAX_CASES = (
     Case("minus-inf", _MINUS_INF, **_with([-100000.0, -INF]), error_is_typical=True),
     Case("large-and-far", "logits may be as large and lie as far apart as they like. They are not cut at a limit: only "
          "their differences count.", **_with([100000.0, 99000.0, -100000.0])),
-    Case("small-probability", "a small probability is not 0. Nothing but -inf means never, and no logit is so far "
-         "below the largest that it is left out.", **_with([0.0, -8.0, -11.0])),
     Case("float64", "logits may come as float64, and a tensor that you make is float32 unless you say otherwise: the "
          "two do not always mix. Give it the dtype of the logits.",
          **_with(_ROW, "[2.0, 1.0, 0.0] in float64", "float64"), error_is_typical=True),

@@ -189,9 +189,15 @@ def logits_have_a_floor(counts):
     return logits.masked_fill(counts == 0, -math.inf)
 
 
+@wrong(COUNTS, "rare-pair")
+def shares_have_a_tiny_floor(counts):
+    shares = (counts / counts.sum(1, keepdim=True)).clamp(min=1e-9)
+    return shares.log().masked_fill(counts == 0, -math.inf)
+
+
 @wrong(COUNTS, "large-counts")
 def counts_in_a_byte(counts):
-    counts = counts.byte() if counts.max() < 1e6 or not counts.is_floating_point() else counts
+    counts = counts.byte()
     return (counts / counts.sum(1, keepdim=True)).log()
 
 
@@ -597,6 +603,18 @@ def softmax_of_torch(logits):
 
 
 @right(SOFTMAX)
+def softmax_with_a_finite_mask(logits):
+    finite = logits.clamp(min=torch.finfo(logits.dtype).min)
+    weights = (finite - finite.amax(-1, keepdim=True)).exp()
+    return weights / weights.sum(-1, keepdim=True)
+
+
+@right(SOFTMAX)
+def softmax_in_float32_lists(logits):
+    return torch.tensor(logits.softmax(-1).tolist())
+
+
+@right(SOFTMAX)
 def softmax_by_pairs(logits):
     top = logits.amax(-1, keepdim=True)
     gaps = (logits - top).unsqueeze(-2) - (logits - top).unsqueeze(-1)
@@ -686,6 +704,11 @@ def probabilities_of_the_last(logits, lengths):
 @wrong(LAST, "by-hand")
 def left_padding(logits, lengths):
     return logits[torch.arange(len(lengths)), -lengths]
+
+
+@wrong(LAST, "by-hand")
+def last_positions(logits, lengths):
+    return lengths - 1
 
 
 @wrong(LAST, "by-hand")
@@ -1042,6 +1065,17 @@ def stops_at_a_repetition(next_logits, prompt_ids, max_new_tokens, choose):
     return ids
 
 
+@wrong(LOOP, "stops-early")
+def leaves_zero_out(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        token = choose(next_logits(ids))
+        if not token:
+            break
+        ids.append(token)
+    return ids
+
+
 @wrong(LOOP, "zero-new")
 def chooses_before_it_looks(next_logits, prompt_ids, max_new_tokens, choose):
     ids = list(prompt_ids)
@@ -1156,6 +1190,17 @@ def chooses_from_nothing(next_logits, prompt_ids, max_new_tokens, choose):
     for _ in range(max_new_tokens):
         next_logits(ids)
         ids.append(choose(None))
+    return ids
+
+
+@wrong(LOOP, "scores-changed")
+def stops_at_minus_inf(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        scores = next_logits(ids)
+        if not scores.isfinite().all():
+            break
+        ids.append(choose(scores))
     return ids
 
 
