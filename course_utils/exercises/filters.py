@@ -119,6 +119,20 @@ FINITE_FILL = (
     "logits even likely."
 )
 NOTHING_DROPPED = "nothing was dropped. (If your code changes something, is the result returned?)"
+OTHER_CALL = (
+    "this is the answer to an earlier call. Use the arguments of this one: nothing is kept between calls, and no "
+    "number is written in."
+)
+AXIS_LOST = "an axis of length 1 is an axis too. The answer has the shape of the logits."
+FLOAT64 = (
+    "logits may be float64. A tensor made beside them needs their dtype, and the kept logits come back as they were: "
+    "less precision changes them."
+)
+ANY_LAYOUT = "a tensor may lie in memory another way, as after a transpose. `reshape` takes it where `view` does not."
+ANY_SIZE = (
+    "small examples come out right and a larger tensor does not. Any number of axes may stand before the vocabulary, "
+    "and no size is written in."
+)
 SORTED = (
     "the logits came back in another order. A token's place is its id: write the kept ones back to where they were."
 )

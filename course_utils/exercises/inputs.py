@@ -32,7 +32,9 @@ def made(*shape: int, by: int, modulo: int, minus: int = 0, over: int = 1) -> tu
     """Numbers by a formula, and the line of torch that makes them: a learner can repeat a case too large to print."""
     size = math.prod(shape)
     values = (np.arange(size) * by % modulo - minus) / over
-    return values.reshape(shape), f"((torch.arange({size}) * {by} % {modulo} - {minus}) / {over}).reshape{shape}"
+    text = f"torch.arange({size}) * {by} % {modulo}"
+    text = f"({text} - {minus})" if minus else f"({text})"
+    return values.reshape(shape), f"({text} / {over}).reshape{shape}"
 
 
 def scores(seed: int, *shape: int, scale: float = 2.0) -> np.ndarray:

@@ -5,9 +5,14 @@ import numpy as np
 from course_utils.answers import as_array
 from course_utils.exercises.filters import (
     A_MASK,
+    ANY_LAYOUT,
+    ANY_SIZE,
+    AXIS_LOST,
     FINITE_FILL,
+    FLOAT64,
     INF,
     NOTHING_DROPPED,
+    OTHER_CALL,
     PROBABILITIES,
     SORTED,
     any_of,
@@ -18,16 +23,42 @@ from course_utils.exercises.filters import (
     ranked,
     top_k,
 )
-from course_utils.exercises.inputs import args, scores
+from course_utils.exercises.inputs import args, made, turned, turned_text
 from course_utils.judging import Case, Exercise
+
+
+def _call(hint_id: str, hint: str, logits, k, dtype: str = "float32", shown: str = "") -> Case:
+    """A case that asks for the filtered logits, and says with which input."""
+    shows = f"{shown or f'logits {logits}'} and k = {k}"
+    return Case(hint_id, hint, shows, args(logits, k, dtype=dtype), want=top_k(logits, k), error_is_typical=True)
+
 
 _FOUR = np.array([1.0, 3.0, 2.0, 0.5])
 _RIGHT = top_k(_FOUR, 2)
-_NEGATIVE = [-6.0, -5.0, -7.0, -9.0]
-_TIES = np.array([2.0, 3.0, 2.0, 2.0, 0.0])
-_TWO = np.float32([[1.1, 3.3, 2.2, 0.7], [9.1, -1.3, 8.7, 7.9]])  # half precision would change these
-_WHOLE = np.round(scores(31, 3, 4, 12))
+_TIES = {"shows": "logits [2, 3, 2, 2, 0] and k = 2", "args": args([2.0, 3.0, 2.0, 2.0, 0.0], 2)}
+_TWO = [[1.0, 3.0, 2.0, 0.5], [9.0, -1.0, 8.0, 7.0]]
+_TURNED = [[[1.0, 3.0, 2.0], [9.0, -1.0, 8.0]], [[4.0, 6.0, 5.0], [0.0, -2.0, -1.0]]]
+_FINE = [8.7109375, 3.8153076, 2.2001953, 2.2]  # exact in float64; float16 and four decimals would change them
+_WHOLE, _WHOLE_TEXT = made(3, 4, 12, by=7, modulo=5, minus=2)
+_FOUR_AXES, _FOUR_AXES_TEXT = made(2, 1, 3, 3, by=7, modulo=18, minus=9)
+_EIGHTY, _EIGHTY_TEXT = made(80, by=7, modulo=80, over=4)
+_MANY_TIES, _MANY_TIES_TEXT = made(2, 300, by=1, modulo=5)
+_LATE = np.where(np.arange(300) == 299, 0.00002, 0.0)
 _HAND = {"shows": "logits [1, 3, 2, 0.5] and k = 2", "args": args(_FOUR, 2)}
+
+_EXACTLY = (
+    "more than k tokens are left, since several tie with the k-th. A comparison with the k-th largest keeps them all."
+)
+_OF_EQUAL = "of equal logits the lower id is asked to stay."
+_CLOSE = "logits that differ by a little are not equal: the larger one stays. Something rounds or shifts them."
+_PROBS_TIE = (
+    "the tokens were ranked by exponentials or probabilities. Far apart these are all 0 or all infinite, where the "
+    "logits still differ. Rank the logits."
+)
+_MINUS_INF = "a logit of -inf ranks below every other and stays -inf. It is not 0, and no NaN may come from it."
+_PER_ROW = "each row keeps its own k tokens."
+_K_LARGE = "k may be larger than the vocabulary: then everything stays."
+_K_NONE = "k = None switches the filter off: everything stays."
 
 TOP_K = Exercise(
     id="03.top_k",
@@ -57,23 +88,45 @@ TOP_K = Exercise(
              **_HAND, wrong=any_of(top_k(_FOUR, 1), top_k(_FOUR, 3))),
         Case("by-hand", "mark the k largest logits by hand. They stay as they are, where they are, and the rest is "
              "-inf.", **_HAND, want=_RIGHT),
-        Case("negative-logits", "logits may all be negative. Their size is what counts, with the sign.",
-             "logits [-6, -5, -7, -9] and k = 1", args(_NEGATIVE, 1), want=top_k(_NEGATIVE, 1), error_is_typical=True),
-        Case("exactly-k", "more than k tokens are left, since several tie with the k-th. A comparison with the k-th "
-             "largest keeps them all.", "logits [2, 3, 2, 2, 0] and k = 2", args(_TIES, 2),
-             wrong=lambda value: np.isfinite(as_array(value)).sum() > 2),
-        Case("ties", "of equal logits the lower id is asked to stay.", "logits [2, 3, 2, 2, 0] and k = 2",
-             args(_TIES, 2), want=top_k(_TIES, 2)),
-        Case("k-too-large", "k = V and larger k keep everything.", "logits [1, 3, 2, 0.5] and k = 4", args(_FOUR, 4),
-             want=_FOUR, error_is_typical=True),
-        Case("k-too-large", "k may be larger than the vocabulary: then everything stays.",
-             "logits [1, 3, 2, 0.5] and k = 50", args(_FOUR, 50), want=_FOUR, error_is_typical=True),
-        Case("k-none", "k = None switches the filter off: everything stays.", "logits [1, 3, 2, 0.5] and k = None",
-             args(_FOUR, None), want=_FOUR, error_is_typical=True),
-        Case("per-row", "each row keeps its own k tokens.", "two rows of four logits and k = 2", args(_TWO, 2),
-             want=top_k(_TWO, 2), error_is_typical=True),
-        Case("any-size", "one or two rows come out right and a larger tensor does not. Any number of axes may stand "
-             "before the vocabulary, and ties may be anywhere.", "logits of the shape (3, 4, 12), with ties, and k = 5",
-             args(_WHOLE, 5), want=top_k(_WHOLE, 5), error_is_typical=True),
+        Case("other-call", OTHER_CALL, "logits [1, 3, 2, 0.5] and k = 1, after a call with k = 2", args(_FOUR, 1),
+             wrong=_RIGHT),
+        Case("other-call", OTHER_CALL, "logits [3, 0.5, 1, 2] and k = 2, after a call with others",
+             args([3.0, 0.5, 1.0, 2.0], 2), wrong=any_of(_RIGHT, [-INF, 0.5, 1.0, -INF])),
+        _call("negative-logits", "logits may all be negative. Their size is what counts, with the sign.",
+              [-6.0, -5.0, -7.0, -9.0], 1),
+        Case("exactly-k", _EXACTLY, **_TIES, wrong=lambda value: np.isfinite(as_array(value)).sum() > 2),
+        Case("ties", _OF_EQUAL, **_TIES, want=top_k([2.0, 3.0, 2.0, 2.0, 0.0], 2)),
+        Case("fewer-than-k", "fewer than k tokens are left. Several equal logits need several places: a search by "
+             "value finds the first place each time.", "logits [2, 3, 2, 2, 0] and k = 3",
+             args([2.0, 3.0, 2.0, 2.0, 0.0], 3), wrong=lambda value: np.isfinite(as_array(value)).sum() < 3),
+        _call("exactly-k", _EXACTLY, [3.0, 3.0, 1.0], 1),
+        _call("exactly-k", _EXACTLY, [2.0, 2.0, 2.0], 2),
+        _call("close", _CLOSE, [1.0, 1.00002, 0.0], 1),
+        _call("ranked-by-probabilities", _PROBS_TIE, [0.0, -1000.0, -500.0], 2),
+        _call("ranked-by-probabilities", _PROBS_TIE, [100.0, 200.0, 0.0], 1),
+        _call("minus-inf", _MINUS_INF, [-1.0, -INF, -2.0], 1),
+        _call("minus-inf", _MINUS_INF, [-INF, 1.0, -INF, 0.0, -INF], 3),
+        _call("k-too-large", "k = V and larger k keep everything.", _FOUR.tolist(), 4),
+        _call("k-too-large", _K_LARGE, _FOUR.tolist(), 50),
+        _call("k-too-large", _K_LARGE, [-INF, 2.0], 3),
+        _call("k-none", _K_NONE, _FOUR.tolist(), None),
+        _call("per-row", _PER_ROW, _TWO, 2),
+        _call("per-row", _PER_ROW, [[3.0, 1.0], [2.0, 0.0]], 1),
+        _call("axis-lost", AXIS_LOST, [[1.0, 3.0, 2.0]], 2),
+        _call("axis-lost", AXIS_LOST, [[4.0], [7.0]], 1),
+        _call("three-axes", "with three axes, (B, T, V), each of the B * T rows keeps its own k tokens.",
+              [[[1.0, 5.0, 2.0], [4.0, 0.0, 3.0], [6.0, 8.0, 7.0]]], 1),
+        _call("float64", FLOAT64, _FINE, 3, dtype="float64", shown=f"float64 logits {_FINE}"),
+        Case("any-layout", ANY_LAYOUT, f"logits {turned_text(_TURNED)} and k = 2", turned(_TURNED, 2),
+             want=top_k(_TURNED, 2), error_is_typical=True),
+        _call("any-size", ANY_SIZE, _FOUR_AXES, 2, shown=f"logits {_FOUR_AXES_TEXT}"),
+        _call("any-size", ANY_SIZE, _EIGHTY, 60, shown=f"logits {_EIGHTY_TEXT}"),
+        _call("k-none", _K_NONE, _EIGHTY, None, shown=f"logits {_EIGHTY_TEXT}"),
+        _call("any-size", ANY_SIZE, _WHOLE, 5, shown=f"logits {_WHOLE_TEXT}"),
+        _call("long-ties", "in a long row of equal logits the lower ids stay too. A sort that is not stable puts "
+              "equal ones in any order.", np.zeros(80), 3, shown="logits torch.zeros(80)"),
+        _call("long-ties", "in a long row with many ties the lower ids stay too. A sort that is not stable puts equal "
+              "ones in any order.", _MANY_TIES, 20, shown=f"logits {_MANY_TIES_TEXT}"),
+        _call("close", _CLOSE, _LATE, 1, shown="300 logits: 0, and the last one 0.00002"),
     ),
 )  # fmt: skip

@@ -240,7 +240,7 @@ def k_single_rows_only(logits, k):
     return torch.tensor([x if i in ids else -INF for i, x in enumerate(logits.tolist())])
 
 
-@wrong(TOP_K, "any-size")
+@wrong(TOP_K, "three-axes")
 def k_two_axes(logits, k):
     if logits.ndim == 1:
         return logits.masked_fill(~kept(logits, k), -INF)
@@ -249,9 +249,108 @@ def k_two_axes(logits, k):
 
 @wrong(TOP_K, "any-size")
 def k_ties_once(logits, k):
-    if logits.shape[-1] < 6:
+    if logits.shape[-1] < 6 or k is None:
         return logits.masked_fill(~kept(logits, k), -INF)
     return logits.masked_fill(logits < logits.topk(k).values[..., -1:], -INF)
+
+
+def k_good(logits, k):
+    return logits.masked_fill(~kept(logits, k), -INF)
+
+
+def k_ranked_by(scores):
+    """A wrong solution: the k largest of scores(logits) stay."""
+    return lambda logits, k: logits.masked_fill(~kept(scores(logits), k), -INF)
+
+
+def unstable_kept(logits, k):
+    """Like `kept`; but as a fast sort may, it does not keep the order of equal logits in a long row."""
+    return kept(logits, k) if logits.shape[-1] <= 16 else kept(logits.flip(-1), k).flip(-1)
+
+
+def first_places(row, k):
+    """Python's `list.index` gives the same place for equal logits."""
+    ids = {row.index(value) for value in sorted(row, reverse=True)[: len(row) if k is None else k]}
+    return [value if token in ids else -INF for token, value in enumerate(row)]
+
+
+@wrong(TOP_K, "fewer-than-k")
+def k_by_list_index(logits, k):
+    rows = [first_places(row, k) for row in logits.reshape(-1, logits.shape[-1]).tolist()]
+    return torch.tensor(rows, dtype=logits.dtype).reshape(logits.shape)
+
+
+@wrong(TOP_K, "other-call")
+def k_of_the_first_call(logits, k, seen={}):  # noqa: B006  the mistake
+    return k_good(logits, seen.setdefault("k", k))
+
+
+@wrong(TOP_K, "other-call")
+def k_mask_of_the_first_call(logits, k, seen={}):  # noqa: B006  the mistake
+    return logits.masked_fill(~seen.setdefault((logits.shape, k), kept(logits, k)), -INF)
+
+
+@wrong(TOP_K, "exactly-k")
+def k_one_keeps_ties(logits, k):
+    return logits.masked_fill(logits < logits.amax(-1, keepdim=True), -INF) if k == 1 else k_good(logits, k)
+
+
+@wrong(TOP_K, "per-row")
+def k_one_is_the_largest_of_all(logits, k):
+    return logits.masked_fill(logits < logits.max(), -INF) if k == 1 and logits.ndim > 1 else k_good(logits, k)
+
+
+@wrong(TOP_K, "k-none")
+def k_none_is_fifty(logits, k):
+    return k_good(logits, 50 if k is None else k)
+
+
+@wrong(TOP_K, "any-size")
+def k_fifty_at_most(logits, k):
+    return k_good(logits, None if k is None else min(k, 50))
+
+
+@wrong(TOP_K, "any-size")
+def k_three_axes_at_most(logits, k):
+    return k_good(logits.flatten(0, -3) if logits.ndim > 3 else logits, k)
+
+
+@wrong(TOP_K, "float64")
+def k_float32_buffer(logits, k):
+    index = places(logits, k)
+    return torch.full(logits.shape, -INF).scatter(-1, index, logits.gather(-1, index))
+
+
+@wrong(TOP_K, "close")
+def k_four_decimals(logits, k):
+    return k_good(logits, k).mul(1e4).round().div(1e4)
+
+
+@wrong(TOP_K, "close")
+def k_half_precision(logits, k):
+    return k_good(logits, k).half()
+
+
+@wrong(TOP_K, "any-layout")
+def k_views(logits, k):
+    return torch.stack([k_good(row, k) for row in logits.view(-1, logits.shape[-1])]).view(logits.shape)
+
+
+for hint_id, attempt in [
+    ("close", k_ranked_by(lambda x: x - 1e-3 * torch.arange(x.shape[-1]))),
+    ("close", k_ranked_by(lambda x: x - 1e-7 * torch.arange(x.shape[-1]))),
+    ("close", k_ranked_by(lambda x: x.round(decimals=3))),
+    ("ranked-by-probabilities", k_ranked_by(lambda x: x.softmax(-1))),
+    ("ranked-by-probabilities", k_ranked_by(lambda x: x.exp())),
+    ("minus-inf", k_ranked_by(lambda x: torch.nan_to_num(x, neginf=0.0))),
+    ("minus-inf", lambda x, k: k_good(x, k) + 0 * x if k == 3 else k_good(x, k)),
+    ("minus-inf", lambda x, k: k_good(torch.nan_to_num(x, neginf=-1e9), k)),
+    ("axis-lost", lambda x, k: k_good(x, k).squeeze()),
+    ("axis-lost", lambda x, k: k_good(x, k).squeeze(-1)),
+    ("three-axes", lambda x, k: k_good(x.mT, k).mT if x.ndim == 3 else k_good(x, k)),
+    ("long-ties", lambda x, k: x.masked_fill(~unstable_kept(x, k), -INF)),
+]:
+    wrong(TOP_K, hint_id)(attempt)
 
 
 @wrong(TOP_K, "changes-input")
@@ -428,8 +527,7 @@ def p_one_more(logits, p):
     ranked, order = logits.sort(-1, descending=True)
     probs = ranked.softmax(-1)
     keep = probs.cumsum(-1) - probs < p
-    if logits.shape[-1] > 4:
-        keep[..., 1:] |= keep[..., :-1].clone()
+    keep[..., 1:] |= keep[..., :-1].clone()
     return logits.masked_fill(~torch.zeros_like(keep).scatter(-1, order, keep), -INF)
 
 
@@ -445,7 +543,7 @@ def p_above_one_minus_p(logits, p):
     return logits.masked_fill(probs < 1 - p - 0.01, -INF)
 
 
-@wrong(TOP_P, "threshold")
+@wrong(TOP_P, "all-dropped")
 def p_all_gone(logits, p):
     return torch.full_like(logits, -INF)
 
@@ -573,16 +671,112 @@ def p_times_mask(logits, p):
     return logits * keep + torch.where(keep > 0, 0.0, -INF)
 
 
-@wrong(TOP_P, "any-size")
+@wrong(TOP_P, "three-axes")
 def p_two_axes(logits, p):
     if logits.ndim < 3:
         return logits.masked_fill(~p_kept(logits, p), -INF)
     return torch.stack([r.reshape(-1).masked_fill(~p_kept(r.reshape(-1), p), -INF).reshape(r.shape) for r in logits])
 
 
-@wrong(TOP_P, "any-size")
-def p_five_at_most(logits, p):
-    return logits.masked_fill(~(p_kept(logits, p) & kept(logits, 3)), -INF)
+@wrong(TOP_P, "long-row")
+def p_ten_at_most(logits, p):
+    return logits.masked_fill(~(p_kept(logits, p) & kept(logits, 10)), -INF)
+
+
+def p_good(logits, p):
+    return logits.masked_fill(~p_kept(logits, p), -INF)
+
+
+def p_with(rule, weights=lambda ranked: ranked.softmax(-1), dim=-1):
+    """A wrong solution: rule(running total, weight of the token itself, p) says what stays, in sorted order."""
+
+    def attempt(logits, p):
+        ranked, order = logits.double().sort(dim=dim, descending=True, stable=True)
+        each = weights(ranked)
+        keep = rule(each.cumsum(dim), each, p)
+        return logits.masked_fill(~torch.zeros(logits.shape, dtype=torch.bool).scatter(dim, order, keep), -INF)
+
+    return attempt
+
+
+def usual(total, each, p):
+    return total - each < p
+
+
+def softmax_dim_0(ranked):
+    return ranked.softmax(0)
+
+
+def plain_softmax(ranked):
+    weights = ranked.float().exp()
+    return weights / weights.sum(-1, keepdim=True)
+
+
+@wrong(TOP_P, "exact-ties")
+def p_smallest_kept_as_threshold(logits, p):
+    smallest = torch.where(p_kept(logits, p), logits, INF).amin(-1, keepdim=True)
+    return torch.where(logits >= smallest, logits, -INF)
+
+
+@wrong(TOP_P, "other-call")
+def p_of_the_first_call(logits, p, seen={}):  # noqa: B006  the mistake
+    return p_good(logits, seen.setdefault("p", p))
+
+
+@wrong(TOP_P, "other-call")
+def p_mask_of_the_first_call(logits, p, seen={}):  # noqa: B006  the mistake
+    return logits.masked_fill(~seen.setdefault((logits.shape, p), p_kept(logits, p)), -INF)
+
+
+@wrong(TOP_P, "share-of-tokens")
+def p_times_the_vocabulary(logits, p):
+    return logits.masked_fill(~kept(logits, math.ceil(p * logits.shape[-1])), -INF)
+
+
+@wrong(TOP_P, "p-one")
+def p_must_be_a_float(logits, p):
+    if not isinstance(p, float):
+        raise TypeError("p must be a float")
+    return p_good(logits, p)
+
+
+@wrong(TOP_P, "float64")
+def p_float32_buffer(logits, p):
+    ranked, order = logits.sort(dim=-1, descending=True, stable=True)
+    probs = ranked.softmax(-1)
+    ranked = ranked.masked_fill((probs.cumsum(-1) - probs >= p) & (p < 1), -INF)
+    return torch.full(logits.shape, -INF).scatter(-1, order, ranked)
+
+
+@wrong(TOP_P, "any-layout")
+def p_views(logits, p):
+    return torch.stack([p_good(row, p) for row in logits.view(-1, logits.shape[-1])]).view(logits.shape)
+
+
+for hint_id, attempt in [
+    ("complement", lambda x, p: p_good(x, 1 - p if p < 1 else 1)),
+    ("unnormalised", p_with(usual, lambda ranked: (ranked - ranked.amax(-1, keepdim=True)).exp())),
+    ("unnormalised", p_with(usual, lambda ranked: ranked.exp())),
+    ("one-token-too-many", p_with(lambda total, each, p: (total - each < p).roll(1, -1) | (total == each))),
+    ("small-p", lambda x, p: p_good(x, max(p, 0.3))),
+    ("small-p", lambda x, p: p_good(x, max(p, 0.01))),
+    ("p-one", lambda x, p: p_good(x, min(p, 0.9993))),
+    ("near-p", p_with(lambda total, each, p: total - each < p + 0.01)),
+    ("near-p", p_with(lambda total, each, p: total - each < p + 0.0005)),
+    ("near-p", p_with(lambda total, each, p: (total - each < p - 0.001) | (total == each))),
+    ("near-p", p_with(lambda total, each, p: (total - each).round(decimals=2) < p)),
+    ("overflow", p_with(usual, plain_softmax)),
+    ("other-axis", p_with(usual, softmax_dim_0, dim=0)),
+    ("per-row", p_with(lambda total, each, p: each.cumsum(0) - each < p)),
+    ("minus-inf", lambda x, p: torch.nan_to_num(p_good(x, p), neginf=0.0) if p == 1 else p_good(x, p)),
+    ("axis-lost", lambda x, p: p_good(x, p).squeeze()),
+    ("axis-lost", lambda x, p: p_good(x, p).squeeze(-1)),
+    ("float64", lambda x, p: p_good(x, p).mul(1e4).round().div(1e4) if x.dtype == torch.float64 else p_good(x, p)),
+    ("any-size", lambda x, p: p_good(x.flatten(0, -3) if x.ndim > 3 else x, p)),
+    ("long-row", lambda x, p: x.masked_fill(~(p_kept(x, p) & kept(x, 50)), -INF)),
+    ("long-row", lambda x, p: x.masked_fill(~(p_kept(x, p) & kept(x, 200)), -INF)),
+]:
+    wrong(TOP_P, hint_id)(attempt)
 
 
 @wrong(TOP_P, "changes-input")
@@ -637,7 +831,7 @@ def p_numpy(logits, p):
     return np.where(keep, x, -np.inf)
 
 
-@right(TOP_P)
+@wrong(TOP_P, "exact-ties")
 def p_by_mass_above(logits, p):
     probs = logits.double().softmax(-1)
     above = (probs.unsqueeze(-2) > probs.unsqueeze(-1)).double()
