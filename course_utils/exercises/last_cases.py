@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_utils.exercises.inputs import tensor
-from course_utils.exercises.shared_cases import EARLIER_CALL, NOT_CONTIGUOUS, any_of, shaped, transposed
+from course_utils.exercises.shared_cases import EARLIER_CALL, NOT_CONTIGUOUS, any_of, shaped, transposed, written
 from course_utils.judging import Case
 
 INF = float("inf")
@@ -24,7 +24,7 @@ def _with(logits, lengths, shows=None, dtype="float32") -> dict:
     """A call with these arguments, and what must come back: row by row, in plain Python."""
     logits = np.asarray(logits)
     return {
-        "shows": f"logits {shows or logits.tolist()}, lengths {lengths}",
+        "shows": f"logits {shows or written(logits.tolist())}, lengths {lengths}",
         "args": lambda: (tensor(logits, dtype), tensor(lengths, "int64")),
         "want": [row[length - 1].tolist() for row, length in zip(logits, lengths, strict=True)],
     }
@@ -33,7 +33,8 @@ def _with(logits, lengths, shows=None, dtype="float32") -> dict:
 def _range(*shape, divided_by=1, minus=0) -> dict:
     """Every logit another one, and a formula that makes them."""
     size = int(np.prod(shape))
-    made = f"`(torch.arange({size}.0) / {divided_by} - {minus}).reshape{shape}`"
+    made = f"torch.arange({size}.0)" + (f" / {divided_by}" if divided_by != 1 else "")
+    made = f"`({made} - {minus}).reshape{shape}`" if minus else f"`{made}.reshape{shape}`"
     return {"logits": (np.arange(size) / divided_by - minus).reshape(shape), "shows": made}
 
 
@@ -81,7 +82,7 @@ LAST_CASES = (
          "no other number.", **_with([[[1.0, -INF, 2.0], [0.0, 0.0, 0.0]]], [1]), error_is_typical=True),
     Case("float64", "logits may come as float64, and a tensor that you make is float32 unless you say otherwise: the "
          "two do not always mix. Give it the dtype of the logits.",
-         **_with(_LOGITS, [2, 1], f"{_LOGITS.tolist()} in float64", "float64"), error_is_typical=True),
+         **_with(_LOGITS, [2, 1], f"{written(_LOGITS.tolist())} in float64", "float64"), error_is_typical=True),
     Case("not-contiguous", NOT_CONTIGUOUS,
          "logits `torch.arange(12.0).reshape(3, 2, 2).transpose(0, 1)`, lengths [2, 3]",
          lambda: (transposed(np.arange(12.0).reshape(3, 2, 2).swapaxes(0, 1)), tensor([2, 3], "int64")),

@@ -18,7 +18,7 @@ def _row(ids: list[int], n_tokens: int = V, never: bool = False) -> np.ndarray:
     """
     numbers = np.array(ids, dtype=np.int64)
     mixed = int((np.arange(1, len(ids) + 1) * (numbers + 1) ** 2).sum())
-    tokens = np.arange(n_tokens)
+    tokens = np.arange(n_tokens, dtype=np.int64)
     row = (mixed * (31 + 12 * tokens) + 17 * tokens) % 97 / 7 - 6
     if never:
         row[mixed % n_tokens] = -INF
@@ -120,6 +120,8 @@ _ZEROS = {"shows": "prompt [1, 2], 5 new tokens, and a `choose` that gives 2, 0,
           "args": _args([1, 2], 5, script=_script([1, 2], [2, 0, 0, 300, 2]), n_tokens=301)}  # fmt: skip
 _STOPS_EARLY = ("the loop ended before the budget was used, or an id went missing or was changed. No id is special "
                 "here, 0, repeated and large ones included.")  # fmt: skip
+_ONE_CHOICE = ("`choose` may draw, and then each call gives another id. Call it once in each turn, not before the "
+               "loop, and append what it gave.")  # fmt: skip
 _WHOLE_CONTEXT = ("a short text comes out right and a longer one does not. `next_logits` needs every id from the first "
                   "on.")  # fmt: skip
 
@@ -159,9 +161,10 @@ LOOP_CASES = (
     Case("scores-changed", "a score may be -inf: this id never comes. `choose` gets the scores as they are.",
          "prompt [2, 4], 5 new tokens, and scores of which one is -inf", _args(_PROMPT, _N, never=True),
          judge=lambda value, args: args[3].as_given and same(value, _path(_PROMPT, _N, never=True))),
-    Case("one-choice-a-turn", "`choose` may draw, and then each call gives another id. Call it once in each turn, not "
-         "before the loop, and append what it gave.", "prompt [0], 2 new tokens, and a `choose` that gives 1, 2, 3, 4 "
-         "in turn", _args([0], 2, draws=[1, 2, 3, 4]), want=[0, 1, 2]),
+    Case("one-choice-a-turn", _ONE_CHOICE, "prompt [0], 2 new tokens, and a `choose` that gives 1, 2, 3, 4 in turn",
+         _args([0], 2, draws=[1, 2, 3, 4]), want=[0, 1, 2]),
+    Case("one-choice-a-turn", _ONE_CHOICE, "prompt [1], 3 new tokens, and a `choose` that gives 1, 0, 0, 2, 3 in turn",
+         _args([1], 3, draws=[1, 0, 0, 2, 3]), want=[1, 1, 0, 0]),
     Case("stops-early", _STOPS_EARLY, **_ZEROS, want=[1, 2, 2, 0, 0, 300, 2], error_is_typical=True),
     Case("zero-new", "0 new tokens mean no turn at all: the answer is the prompt.", "prompt [2, 4] and 0 new tokens",
          _args(_PROMPT, 0), want=_PROMPT, error_is_typical=True),

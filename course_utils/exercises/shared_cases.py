@@ -23,6 +23,13 @@ def shaped(*shape):
     return lambda value: as_array(value).shape == shape
 
 
+def written(values) -> str:
+    """Nested lists of these numbers, written as answers are: whole ones without a point."""
+    if isinstance(values, list):
+        return f"[{', '.join(map(written, values))}]"
+    return f"{values:g}" if abs(values) < 1e5 else str(values).removesuffix(".0")
+
+
 def transposed(values):
     """A tensor of these values whose first two axes were exchanged, so that it is not contiguous."""
     return tensor(values.swapaxes(0, 1)).transpose(0, 1)

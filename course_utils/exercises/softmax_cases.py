@@ -3,7 +3,7 @@
 import numpy as np
 
 from course_utils.exercises.inputs import args
-from course_utils.exercises.shared_cases import EARLIER_CALL, NOT_CONTIGUOUS, any_of, shaped, transposed
+from course_utils.exercises.shared_cases import EARLIER_CALL, NOT_CONTIGUOUS, any_of, shaped, transposed, written
 from course_utils.judging import Case
 
 INF = float("inf")
@@ -18,12 +18,11 @@ def _softmax(logits) -> np.ndarray:
 
 def _with(logits, shows=None, dtype="float32") -> dict:
     """A call with these logits, and what must come back. shows: where they are too many to be written out."""
-    listed = np.asarray(logits, dtype=float).tolist()
-    return {"shows": f"logits {shows or listed}", "args": args(logits, dtype=dtype), "want": _softmax(logits)}
+    return {"shows": f"logits {shows or written(logits)}", "args": args(logits, dtype=dtype), "want": _softmax(logits)}
 
 
 def _wrong(logits, wrong) -> dict:
-    return {"shows": f"logits {logits}", "args": args(logits), "wrong": wrong}
+    return {"shows": f"logits {written(logits)}", "args": args(logits), "wrong": wrong}
 
 
 _ROW = [2.0, 1.0, 0.0]
@@ -63,7 +62,7 @@ SOFTMAX_CASES = (
          **_wrong(_UNORDERED, any_of(np.sort(_softmax(_UNORDERED)), np.sort(_softmax(_UNORDERED))[::-1]))),
     Case("by-hand", "take the row by hand: the exponential of each logit, then each divided by the sum of all.",
          **_with(_ROW)),
-    Case("earlier-call", EARLIER_CALL, "logits [0.5, 3.0, 1.0], after a call with [2.0, 1.0, 0.0]",
+    Case("earlier-call", EARLIER_CALL, "logits [0.5, 3, 1], after a call with [2, 1, 0]",
          args([0.5, 3.0, 1.0]), wrong=_softmax(_ROW)),
     Case("close-logits", "logits that lie close together have different probabilities all the same: they are not "
          "rounded, and no fraction is cut off.", **_with([1.0004, 1.0, 0.9993])),
@@ -96,7 +95,7 @@ SOFTMAX_CASES = (
          "their differences count.", **_with([100000.0, 99000.0, -100000.0])),
     Case("float64", "logits may come as float64, and a tensor that you make is float32 unless you say otherwise: the "
          "two do not always mix. Give it the dtype of the logits.",
-         **_with(_ROW, "[2.0, 1.0, 0.0] in float64", "float64"), error_is_typical=True),
+         **_with(_ROW, "[2, 1, 0] in float64", "float64"), error_is_typical=True),
     Case("not-contiguous", NOT_CONTIGUOUS,
          "logits `(torch.arange(12.0) % 5).reshape(2, 2, 3).transpose(0, 1)`", lambda: (transposed(_TURNED),),
          want=_softmax(_TURNED), error_is_typical=True),

@@ -1239,6 +1239,16 @@ def chooses_twice(next_logits, prompt_ids, max_new_tokens, choose):
 
 
 @wrong(LOOP, "one-choice-a-turn")
+def chooses_again_when_an_id_repeats(next_logits, prompt_ids, max_new_tokens, choose):
+    ids = list(prompt_ids)
+    for _ in range(max_new_tokens):
+        scores = next_logits(ids)
+        token = choose(scores)
+        ids.append(choose(scores) if token == ids[-1] else token)
+    return ids
+
+
+@wrong(LOOP, "one-choice-a-turn")
 def chooses_once_before(next_logits, prompt_ids, max_new_tokens, choose):
     ids = list(prompt_ids)
     choose(next_logits(ids))
