@@ -80,10 +80,12 @@ GREEDY = Exercise(
         _call("ends", _ENDS, [1.0, 2.0, 3.0]),
         _call("rounded", _ROUNDED, [0.2, 0.93, 0.7, 0.94]),
         _call("rounded", _ROUNDED, [0.5, 0.50001]),
+        _call("rounded", _ROUNDED, [0.0, 0.0000005]),
         _call("negative-logits", "logits may all be negative. A search that begins with 0 as the largest so far finds "
               "none.", [-5.0, -2.0, -9.0]),
         _call("overflow", _OVERFLOW, [100.0, 200.0]),
         _call("overflow", _OVERFLOW, [0.0, 1000.0, 2000.0]),
+        _call("rounded", _ROUNDED, [1000.0, 1000.002]),
         _call("negative-logits", "logits may lie far below 0, where exponentials are all 0. Begin a search with the "
               "first logit or with -inf.", [-30000.0, -20000.0]),
         _call("ties", _TIES, [1.0, 3.0, 3.0, 0.0]),
@@ -93,6 +95,8 @@ GREEDY = Exercise(
              "rows [3, 0, 0.5, 1] and [0, 1, 2, 9]", args(_TWO), wrong=lambda value: as_array(value).shape == (2, 1)),
         _call("other-axis", "for each row, search along the last axis, the vocabulary.", _TWO,
               shown="rows [3, 0, 0.5, 1] and [0, 1, 2, 9]"),
+        _call("other-axis", "for each row, search along the last axis, also where there are as many rows as tokens.",
+              [[1.0, 5.0], [0.0, 4.0]]),
         _call("last-axis", "with three axes, (B, T, V), the vocabulary still is the last one. Count axes from the "
               "end.", _THREE_AXES),
         _call("ties", _TIES, [[1.0, 3.0, 3.0, 0.0], [2.0, 2.0, 2.0, 2.0]]),

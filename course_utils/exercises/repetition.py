@@ -22,10 +22,12 @@ _SEVEN = {"shows": "tokens a a a b a a b and n = 2", "args": lambda: (list("aaab
 # cdcdc has the 2-grams cd, dc, cd, dc: the rate is 1/2. With the three of aabab still in the set it is 1 - 5/4.
 _NEXT = {"shows": "tokens c d c d c and n = 2, after other calls", "args": lambda: (list("cdcdc"), 2)}
 
-# In each group of four, one separator makes "x" + "y?z" and "x?y" + "z" the same text. All n-grams are distinct.
-_SEPARATORS = ["a", "b c", "a b", "c", "d", "e,f", "d,e", "f", "g", "h|i", "g|h", "i", "k", "l-m", "k-l", "m"]
-# Pairs such as (1, 5) and (0, 15) are the same number in base 10. Then bases 100, 256, 1000, 65536. None repeats.
-_CODES = [1, 5, 0, 15, 1, 6, 0, 106, 1, 7, 0, 263, 1, 8, 0, 1008, 1, 9, 0, 65545]
+# For each separator, "x" + "y?x" and "x?y" + "x" are the same text when it joins them. All n-grams are distinct.
+_SEPARATORS = [" ", "  ", ",", ", ", "|", "-", "_", "/", "+", ":", ";", ".", "#", "\n", "\t"]
+_SEPARATED = [token for s in _SEPARATORS for token in ("x", f"y{s}x", f"x{s}y", "x", s)]
+_SEPARATED_TEXT = f'tokens [t for s in {_SEPARATORS} for t in ("x", f"y{{s}}x", f"x{{s}}y", "x", s)]'
+# Pairs such as (1, 5) and (0, 15) are the same number in base 10; then other bases. None repeats.
+_CODES = [1, 5, 0, 15, 1, 6, 0, 106, 1, 7, 0, 263, 1, 8, 0, 1008, 1, 9, 0, 50266, 1, 10, 0, 65546]
 # 0 … 299, then 0 … 99: 399 2-grams. (0, 1) to (98, 99) come again, so 99 repeat.
 _LONG = [*range(300), *range(100)]
 # Ten characters: four spaces, two a, and A, é, full stop and line feed once. Six are distinct.
@@ -96,11 +98,16 @@ REPETITION_RATE = Exercise(
         # abcd, bcde, cdea, deab, eabc, abcd, bcde: seven, of which five are distinct.
         _call("neighbours-only", "an n-gram repeats one from anywhere before it, not only its neighbours.",
               list("abcdeabcde"), 4, 1 - 5 / 7),
+        _call("parts", "n-grams are the same only if all their tokens are, each in its place. None is left out.",
+              list("abcadc"), 3, 0.0),
+        _call("parts", "n-grams are the same only if all their tokens are. A token that occurs twice in one counts "
+              "twice.", list("aabb"), 3, 0.0),
         _call("joined", _JOINED, ["a", "bc", "ab", "c"], 2, 0.0),
-        _call("joined", _JOINED, _SEPARATORS, 2, 0.0),
         _call("ids", "tokens may be numbers, as token ids are.", [1, 11, 11, 1, 1, 11], 2, 0.2),
         _call("ids", "0 is a token id like any other.", [0, 0, 1], 1, 1 / 3),
         _call("coded", _CODED, [1, 111, 11, 12, 11, 21, 111], 2, 0.0),
+        _call("coded", _CODED, [0, 1, 3, 0], 2, 0.0),
+        _call("coded", _CODED, [1, 0, 3], 2, 0.0),
         _call("coded", _CODED, _CODES, 2, 0.0),
         _call("coded", _CODED, _CODES[::-1], 2, 0.0),
         _call("a-str", "`tokens` may be a str: its characters are the tokens.", "abababab", 3, 4 / 6),
@@ -109,5 +116,6 @@ REPETITION_RATE = Exercise(
         _call("none", _NONE, "", 1, None),
         _call("long-text", _LONG_TEXT, _LONG, 2, 99 / 399, shown="tokens [*range(300), *range(100)]"),
         _call("long-text", _LONG_TEXT, "ab" * 150, 2, 1 - 2 / 299, shown="the text 'ab' * 150"),
+        _call("joined", _JOINED, _SEPARATED, 2, 0.0, _SEPARATED_TEXT),
     ),
 )  # fmt: skip

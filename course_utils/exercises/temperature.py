@@ -33,6 +33,7 @@ _CUBE, _CUBE_TEXT = made(3, 2, 8, by=7, modulo=48, minus=24)
 _FOUR_AXES, _FOUR_AXES_TEXT = made(2, 1, 4, 4, by=7, modulo=32, over=2)
 _LONG, _LONG_TEXT = made(2, 300, by=7, modulo=600, over=50)
 
+_SQUARE = "each row is a distribution of its own, along the last axis, also where there are as many rows as tokens."
 _SMALL = (
     "a small T is divided by like any other, down to 0. No floor, no added epsilon, and greedy only where it is asked."
 )
@@ -88,7 +89,7 @@ TEMPERATURE = Exercise(
              wrong=_at(_PAIR, 0.5)),
         Case("other-call", _OTHER_CALL, "logits [0, 3] and T = 0.5, after a call with the logits [2, 1]",
              args([0.0, 3.0], 0.5), wrong=_at(_PAIR, 0.5)),
-        _call("one", "T = 1 changes nothing in the logits. Asked for are probabilities all the same.", _PAIR, 1),
+        _call("one", "T = 1 changes nothing in the logits. Asked for are probabilities all the same.", _PAIR, 1.0),
         Case("temperature-limited", _LIMITED, "logits [2, 1] and T = 5", args(_PAIR, 5.0),
              wrong=any_of(*(_at(_PAIR, limit) for limit in (1, 1.5, 2, 3, 4)))),
         _call("whole-division", "a fraction was cut off in the division. Use `/`, also where T is a whole number.",
@@ -100,6 +101,7 @@ TEMPERATURE = Exercise(
         _call("temperature-limited", _LIMITED, [500.0, 0.0, -100.0], 1000),
         _call("temperature-limited", _LIMITED, [500.0, 0.0, -100.0], 1000000),
         _call("other-axis", "each row is a distribution of its own, along the last axis.", _ROWS, 0.7),
+        _call("other-axis", _SQUARE, [[2.0, 1.0], [0.0, 3.0]], 0.7),
         _call("small-temperature", _SMALL, [1.0, 0.98], 0.02),
         _call("small-temperature", _SMALL, [0.002, 0.001], 0.001),
         Case("overflow", "dividing by a small T makes large numbers, and their exponentials overflow. Subtract the "
@@ -121,6 +123,8 @@ TEMPERATURE = Exercise(
         _call("axis-lost", _AXIS_LOST, [[4.0], [7.0]], 0.7),
         _call("last-axis", "with three axes, (B, T, V), the vocabulary still is the last one, whatever B is.", [_ROWS],
               0.7),
+        _call("last-axis", "with three axes, (B, T, V), the vocabulary still is the last one, also where T = V.",
+              [[[2.0, 1.0], [0.0, 3.0]]], 0.7),
         _call("float64", "logits may be float64. A tensor made beside them needs their dtype, and less precision is "
               "not enough.", [2000.25, 2000.0], 0.5, dtype="float64", shown="float64 logits [2000.25, 2000]"),
         Case("any-layout", "a tensor may lie in memory another way, as after a transpose. `reshape` takes it where "

@@ -36,7 +36,7 @@ def _on(logits, p, made_as: str = "") -> dict:
     """What a case says and gives: the logits themselves and, where they are few, their probabilities."""
     logits = np.asarray(logits)
     few = logits.ndim == 1 and logits.size < 7
-    probs = f" (probabilities {np.round(softmax(logits), 4).tolist()})" if few else ""
+    probs = f" (probabilities {np.round(softmax(logits), 5).tolist()})" if few else ""
     return {"shows": f"logits {made_as or logits.tolist()}{probs} and p = {p}", "args": args(logits, p)}
 
 
@@ -72,7 +72,7 @@ _STEEP = _logits(0.03, 0.9, 0.04, 0.02, 0.01)
 _ORDER = _logits(0.1, 0.6, 0.3)
 _POSITIVE = np.array([1.0, 3.0, 2.0, 0.0])
 _COLUMNS = np.array([_logits(0.6, 0.3, 0.1), _logits(0.1, 0.25, 0.65)])
-_PER_ROW = np.array([_logits(0.25, 0.6, 0.15), _logits(0.3, 0.3001, 0.3999), _logits(0.02, 0.03, 0.95)])
+_PER_ROW = np.array([_logits(0.25, 0.6, 0.15), _logits(0.3, 0.3001, 0.3999), _logits(0.95, 0.02, 0.03)])
 _TURNED = [[[1.0, 3.0, 2.0], [2.0, -1.0, 1.5]], [[4.0, 6.0, 5.0], [0.0, -2.0, -1.0]]]
 _FINE = [8.7109375, 8.5153076, 8.0001953, 2.2]  # exact in float64; float16 and four decimals would change them
 _FLAT, _FLAT_TEXT = made(12, by=5, modulo=12, over=20)
@@ -87,6 +87,7 @@ _P_ONE = "p = 1 needs every token, unlikely ones too, and may come as a whole nu
 _NEAR = (
     "a total that has reached p by a little has reached it, and one just below has not. Nothing is added or rounded."
 )
+_TAIL = "in a long row p is used as it is too. A p near 1 still drops the tokens that are not needed, and no others."
 _OVERFLOW = (
     "exponentials of logits far from 0 are infinite, or all 0. Subtract the largest logit first, or let softmax do it."
 )
@@ -148,9 +149,10 @@ TOP_P = Exercise(
         _call("near-p", _NEAR, _logits(0.3, 0.4998, 0.2002), 0.5),
         _call("p-one", _P_ONE, _HALF, 1.0),
         _call("p-one", _P_ONE, _HALF, 1),
-        _call("p-one", _P_ONE, _logits(0.0004, 0.999, 0.0006), 1.0),
+        _call("p-one", _P_ONE, _logits(0.00003, 0.99992, 0.00005), 1.0),
         _call("overflow", _OVERFLOW, [1000.0, 999.0, 0.0], 0.8),
         _call("overflow", _OVERFLOW, [-1001.0, -1000.0, -1004.0], 0.8),
+        _call("near-p", _NEAR, [1000.25, 1000.0, 999.75], 0.4),
         _tied(_logits(0.4, 0.3, 0.3), 0.5, 2),
         _tied([2.0, 2.0, 2.0, 2.0], 0.6, 3),
         Case("other-axis", "tokens of other rows were sorted or added up together. A row of logits is a distribution "
@@ -173,6 +175,8 @@ TOP_P = Exercise(
               _SIXTY_TEXT),
         _call("long-row", "in a long row many tokens may be needed, and each has a small probability. Their number "
               "has no limit.", _LONG, 0.9, _LONG_TEXT),
+        _call("long-row", _TAIL, _SIXTY, 0.97, _SIXTY_TEXT),
+        _call("long-row", _TAIL, _LONG, 0.995, _LONG_TEXT),
         _call("small-p", _SMALL_P, _LONG, 0.0072, _LONG_TEXT),
     ),
 )  # fmt: skip

@@ -387,6 +387,12 @@ def one_prompt_has_no_batch(logits, temperature):
     return (logits / temperature).softmax(1 if logits.ndim == 3 and len(logits) == 1 else -1)
 
 
+@wrong(TEMPERATURE, "other-axis")
+def axis_of_that_size(logits, temperature):
+    must_be_positive(temperature)
+    return (logits / temperature).softmax(logits.shape.index(logits.shape[-1]))
+
+
 @wrong(TEMPERATURE, "float64")
 def float32_buffer(logits, temperature):
     must_be_positive(temperature)
@@ -645,6 +651,8 @@ for hint_id, attempt in [
     ("rounded", lambda x: (x - 1e-3 * torch.arange(x.shape[-1])).argmax(-1)),
     ("rounded", lambda x: (x - 1e-7 * torch.arange(x.shape[-1])).argmax(-1)),
     ("rounded", lambda x: x.round(decimals=3).argmax(-1)),
+    ("rounded", lambda x: torch.isclose(x, x.amax(-1, keepdim=True)).int().argmax(-1)),
+    ("other-axis", lambda x: x.argmax(0 if x.ndim == 2 and x.shape[0] == x.shape[1] else -1)),
     ("rounded", lambda x: x.half().softmax(-1).argmax(-1)),
     ("float64", lambda x: x.half().argmax(-1) if x.dtype == torch.float64 else x.argmax(-1)),
     ("float64", lambda x: torch.empty(x.shape).scatter(-1, torch.arange(x.shape[-1]).expand(x.shape), x).argmax(-1)),
@@ -967,6 +975,9 @@ for hint_id, attempt in [
     ),
     ("fixed-n", lambda t, n: rate(ngrams(t, min(n, 4))) if len(t) >= n else None),
     ("fixed-n", lambda t, n: rate(ngrams(t, min(n, 10))) if len(t) >= n else None),
+    ("parts", lambda t, n: rate([(gram[0], gram[-1]) for gram in ngrams(t, n)])),
+    ("parts", lambda t, n: rate([tuple(dict.fromkeys(gram)) for gram in ngrams(t, n)])),
+    ("joined", lambda t, n: rate(["\t".join(map(str, gram)) for gram in ngrams(t, n)])),
     ("joined", lambda t, n: rate([",".join(map(str, gram)) for gram in ngrams(t, n)])),
     ("joined", lambda t, n: rate(["-".join(map(str, gram)) for gram in ngrams(t, n)])),
     ("ids", lambda t, n: rate(ngrams([token for token in t if token], n))),

@@ -348,6 +348,8 @@ for hint_id, attempt in [
     ("axis-lost", lambda x, k: k_good(x, k).squeeze()),
     ("axis-lost", lambda x, k: k_good(x, k).squeeze(-1)),
     ("three-axes", lambda x, k: k_good(x.mT, k).mT if x.ndim == 3 else k_good(x, k)),
+    ("k-none", lambda x, k: k_good(x, 100 if k is None else k)),
+    ("negative-logits", lambda x, k: k_good(x, k).masked_fill(x == 0, -INF)),
     ("long-ties", lambda x, k: x.masked_fill(~unstable_kept(x, k), -INF)),
 ]:
     wrong(TOP_K, hint_id)(attempt)
@@ -765,6 +767,7 @@ for hint_id, attempt in [
     ("near-p", p_with(lambda total, each, p: total - each < p + 0.0005)),
     ("near-p", p_with(lambda total, each, p: (total - each < p - 0.001) | (total == each))),
     ("near-p", p_with(lambda total, each, p: (total - each).round(decimals=2) < p)),
+    ("near-p", lambda x, p: x.masked_fill(~p_kept(x.half(), p), -INF)),
     ("overflow", p_with(usual, plain_softmax)),
     ("other-axis", p_with(usual, softmax_dim_0, dim=0)),
     ("per-row", p_with(lambda total, each, p: each.cumsum(0) - each < p)),
@@ -773,6 +776,8 @@ for hint_id, attempt in [
     ("axis-lost", lambda x, p: p_good(x, p).squeeze(-1)),
     ("float64", lambda x, p: p_good(x, p).mul(1e4).round().div(1e4) if x.dtype == torch.float64 else p_good(x, p)),
     ("any-size", lambda x, p: p_good(x.flatten(0, -3) if x.ndim > 3 else x, p)),
+    ("long-row", lambda x, p: x if p >= 0.95 else p_good(x, p)),
+    ("long-row", lambda x, p: p_good(x, min(p, 0.95) if p < 1 else 1)),
     ("long-row", lambda x, p: x.masked_fill(~(p_kept(x, p) & kept(x, 50)), -INF)),
     ("long-row", lambda x, p: x.masked_fill(~(p_kept(x, p) & kept(x, 200)), -INF)),
 ]:
