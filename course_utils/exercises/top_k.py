@@ -41,6 +41,7 @@ _TURNED = [[[1.0, 3.0, 2.0], [9.0, -1.0, 8.0]], [[4.0, 6.0, 5.0], [0.0, -2.0, -1
 _FINE = [8.7109375, 3.8153076, 2.2001953, 2.2]  # exact in float64; float16 and four decimals would change them
 _WHOLE, _WHOLE_TEXT = made(3, 4, 12, by=7, modulo=5, minus=2)
 _FOUR_AXES, _FOUR_AXES_TEXT = made(2, 1, 3, 3, by=7, modulo=18, minus=9)
+_WIDE, _WIDE_TEXT = made(130, by=7, modulo=130, over=4)
 _LONG, _LONG_TEXT = made(300, by=7, modulo=300, over=4)
 _MANY_TIES, _MANY_TIES_TEXT = made(2, 300, by=1, modulo=5)
 _LATE = np.where(np.arange(300) == 299, 0.00002, 0.0)
@@ -121,7 +122,7 @@ TOP_K = Exercise(
         Case("any-layout", ANY_LAYOUT, f"logits {turned_text(_TURNED)} and k = 2", turned(_TURNED, 2),
              want=top_k(_TURNED, 2), error_is_typical=True),
         _call("any-size", ANY_SIZE, _FOUR_AXES, 2, shown=f"logits {_FOUR_AXES_TEXT}"),
-        _call("any-size", ANY_SIZE, _LONG, 280, shown=f"logits {_LONG_TEXT}"),
+        _call("any-size", ANY_SIZE, _WIDE, 110, shown=f"logits {_WIDE_TEXT}"),
         _call("k-none", _K_NONE, _LONG, None, shown=f"logits {_LONG_TEXT}"),
         _call("any-size", ANY_SIZE, _WHOLE, 5, shown=f"logits {_WHOLE_TEXT}"),
         _call("long-ties", "in a long row of equal logits the lower ids stay too. A sort that is not stable puts "
