@@ -192,15 +192,15 @@ def test_hand_arithmetic_behind_the_cases():
 
 
 def test_no_top_p_case_lies_on_an_edge():
-    """An epsilon is not asked for, and ties are not either: no running total may come near p, no two logits tie."""
+    """An epsilon is not asked for: no running total may come near p. Logits tie only where either may stay."""
     for case in EXERCISES["03.top_p"].cases:
         logits, p = case.args()
         probs = softmax(logits.numpy().astype(float)).reshape(-1, logits.shape[-1])
         for row in probs:
             ranked = np.sort(row[row > 0])[::-1]
             totals = ranked.cumsum()[:-1]
-            assert p == 1 or (np.abs(totals - p) > 2e-3).all(), case.shows
-            assert (np.diff(ranked) < -1e-5).all(), case.shows
+            assert p == 1 or (np.abs(totals - p) > 1e-4).all(), case.shows
+            assert case.judge is not None or (np.diff(ranked) < 0).all(), case.shows
 
 
 def test_sam_28_the_total_begins_with_the_likeliest():
