@@ -66,10 +66,9 @@ def leave_the_still(notebook: nbformat.NotebookNode) -> None:
 def build(path: Path) -> None:
     """Execute the source's notebook in notebooks/, as a learner would, and write it there with its outputs."""
     notebook = read_source(path)
-    client = NotebookClient(
-        notebook, timeout=600, record_timing=False, resources={"metadata": {"path": str(NOTEBOOKS)}}
-    )
-    client.execute()
+    here = {"metadata": {"path": str(NOTEBOOKS)}}
+    # Without times, and with each cell's prints as one output: two builds give the same file.
+    NotebookClient(notebook, timeout=600, record_timing=False, coalesce_streams=True, resources=here).execute()
     leave_the_still(notebook)
     notebook.metadata["language_info"] = {"name": "python"}  # the kernel adds its version, which is nobody's concern
     nbformat.validate(notebook)
