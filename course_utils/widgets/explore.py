@@ -146,7 +146,7 @@ class _Sampling:
             for chunk in stream(self.model, self.vocab, prompt, params, StopCriteria(self.max_new_tokens)):
                 text += chunk.text
                 if chunk.generation is None:
-                    yield {"text": _text(prompt, list(text), None)}
+                    yield {"text": _text(prompt, [text], None)}
                 else:
                     self._last = ((prompt, params), views.follow(self.model, self.vocab, chunk.generation))
         continuation = self._last[1]

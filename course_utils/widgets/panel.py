@@ -24,7 +24,7 @@ from IPython import get_ipython
 
 from course_utils.widgets.controls import Control, read_all
 
-SLICE = 0.03  # seconds for which the kernel may be busy with a continuation while somebody drags
+SLICE = 0.045  # seconds for which the kernel may be busy with a continuation while somebody drags
 _HERE = Path(__file__).resolve().parent
 
 Slots = Mapping[str, str]  # name of a view -> its HTML
