@@ -2,6 +2,7 @@
 // JupyterLab gives way to a control's own keys if the focused element itself says so, hence KEYS on each.
 // One request is under way at a time. What moves meanwhile is sent when the answer is there: the newest state wins.
 
+const REST = 100; // milliseconds of rest, while a slider is held, before the kernel goes on with the continuation
 const SPEAK_AFTER = 500; // milliseconds of rest before a screen reader is told
 
 const KEYS = { "data-lm-suppress-shortcuts": "true" };
@@ -80,12 +81,16 @@ function render({ model, el }) {
   let waiting = false; // a request is under way
   let newer = false; // and something has moved since it was sent
   let moved = false; // the learner has touched a control
+  let held = false; // a pointer holds a slider: the picture must follow it at once
+  let resting = null; // the continuation waits for the hand to rest
   let speaking;
 
   const set = (settings) => { for (const [name, value] of Object.entries(settings)) controls[name]?.set(value); };
   const show = (answer) => { for (const [name, text] of Object.entries(answer)) if (slots[name]) slots[name].innerHTML = text; };
 
   const ask = (kind) => {
+    clearTimeout(resting);
+    resting = null;
     if (waiting) { newer = true; return; }
     waiting = true;
     newer = false;
@@ -111,6 +116,19 @@ function render({ model, el }) {
     const frame = requestAnimationFrame(() => setTimeout(go));
   };
 
+  const goOn = () => {
+    if (newer) ask("look");
+    else if (held) resting = setTimeout(() => ask("more"), REST);
+    else ask("more");
+  };
+  const hold = () => { held = true; };
+  const release = () => {
+    held = false;
+    if (resting !== null) ask("more");
+  };
+  form.addEventListener("pointerdown", hold);
+  for (const kind of ["pointerup", "pointercancel"]) window.addEventListener(kind, release);
+
   const answered = (answer) => {
     if (answer?.view !== view) return;
     waiting = false;
@@ -121,7 +139,7 @@ function render({ model, el }) {
     root.dataset.settled = String(!newer && !answer.more);
     for (const slot of late) slot.classList.toggle("cp-late", newer || Boolean(answer.more));
     if (newer) ask("look");
-    else if (answer.more) painted(() => ask(newer ? "look" : "more"));
+    else if (answer.more) painted(goOn);
     else if (moved) speak();
   };
 
@@ -135,7 +153,13 @@ function render({ model, el }) {
   set(opening.settings);
   show(opening.slots);
   ask("hello"); // another view, or this one before the page was loaded again, may have moved on
-  return () => { clearTimeout(speaking); model.off("msg:custom", answered); model.off("comm_live_update", gone); };
+  return () => {
+    clearTimeout(speaking);
+    clearTimeout(resting);
+    for (const kind of ["pointerup", "pointercancel"]) window.removeEventListener(kind, release);
+    model.off("msg:custom", answered);
+    model.off("comm_live_update", gone);
+  };
 }
 
 export default { render };
