@@ -214,7 +214,8 @@ def _advance_all(rows: Sequence[_Row], logits: Tensor, vocab) -> None:
             for row, row_logits in members:
                 row.refuse_bad(row_logits)
             raise
-        logprobs = group_logits.double() - group_logits.double().logsumexp(-1, keepdim=True)
+        scores = group_logits.double()
+        logprobs = scores - scores.logsumexp(-1, keepdim=True)
         for (row, _), row_probs, row_logprobs in zip(members, probs, logprobs, strict=True):
             row.advance(vocab, row_probs, row_logprobs)
 

@@ -102,11 +102,6 @@ def mask_of(right):
     return recognise
 
 
-def any_of(*others):
-    """One of these answers."""
-    return lambda value: any(same(value, other) for other in others)
-
-
 # Hints that the two filters share.
 
 A_MASK = "this says which tokens stay. Asked for are the logits, with -inf for those that go."

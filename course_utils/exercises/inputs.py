@@ -18,9 +18,14 @@ def args(*values, dtype: str = "float32") -> Callable[[], tuple]:
     return lambda: tuple(tensor(value, dtype) if _is_rows(value) else value for value in values)
 
 
+def transposed(values):
+    """A tensor of these values whose first two axes were exchanged, so that it is not contiguous."""
+    return tensor(np.swapaxes(values, 0, 1)).transpose(0, 1)
+
+
 def turned(values, *rest) -> Callable[[], tuple]:
     """Like `args`, but the tensor (3 axes) lies in memory another way, as after a transpose of the first two."""
-    return lambda: (tensor(np.swapaxes(values, 0, 1)).transpose(0, 1), *rest)
+    return lambda: (transposed(values), *rest)
 
 
 def turned_text(values) -> str:

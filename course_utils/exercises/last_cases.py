@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from course_utils.exercises.inputs import tensor
-from course_utils.exercises.shared_cases import EARLIER_CALL, NOT_CONTIGUOUS, any_of, shaped, transposed, written
+from course_utils.exercises.inputs import tensor, transposed
+from course_utils.exercises.shared_cases import EARLIER_CALL, NOT_CONTIGUOUS, any_of, shaped, written
 from course_utils.judging import Case
 
 INF = float("inf")

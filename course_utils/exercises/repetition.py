@@ -1,7 +1,7 @@
 """Exercise 02.repetition_rate. Its expected values are counted by hand, beside each text."""
 
 from course_utils.answers import same
-from course_utils.exercises.filters import any_of
+from course_utils.exercises.shared_cases import any_of
 from course_utils.judging import Case, Exercise
 
 

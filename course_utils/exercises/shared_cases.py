@@ -1,7 +1,6 @@
-"""What the cases of several exercises share: recognisers of answers, odd tensors, and a hint."""
+"""What the cases of several exercises share: recognisers of answers, and hints."""
 
 from course_utils.answers import as_array, same
-from course_utils.exercises.inputs import tensor
 
 EARLIER_CALL = (
     "an earlier call has left something in this answer: a default list, a global one or a cache keeps it. Each call "
@@ -28,8 +27,3 @@ def written(values) -> str:
     if isinstance(values, list):
         return f"[{', '.join(map(written, values))}]"
     return f"{values:g}" if abs(values) < 1e5 else str(values).removesuffix(".0")
-
-
-def transposed(values):
-    """A tensor of these values whose first two axes were exchanged, so that it is not contiguous."""
-    return tensor(values.swapaxes(0, 1)).transpose(0, 1)

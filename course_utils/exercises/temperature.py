@@ -3,8 +3,9 @@
 import numpy as np
 
 from course_utils.answers import same
-from course_utils.exercises.filters import INF, any_of, softmax
+from course_utils.exercises.filters import INF, softmax
 from course_utils.exercises.inputs import args, made, turned, turned_text
+from course_utils.exercises.shared_cases import any_of
 from course_utils.judging import Case, Exercise
 
 

@@ -15,7 +15,6 @@ from course_utils.exercises.filters import (
     OTHER_CALL,
     PROBABILITIES,
     SORTED,
-    any_of,
     keep,
     mask_of,
     other_fill,
@@ -25,6 +24,7 @@ from course_utils.exercises.filters import (
     top_p,
 )
 from course_utils.exercises.inputs import args, made, turned, turned_text
+from course_utils.exercises.shared_cases import any_of
 from course_utils.judging import Case, Exercise
 
 
