@@ -31,7 +31,7 @@ reset: env
 test: env
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
-	$(PY) -m pytest
+	COURSE_BUDGET=small $(PY) -m pytest
 
 corpus: env
 	$(PY) -m course_utils.storyworld data

@@ -4,12 +4,17 @@ Each module builds on those above it:
 
     text              texts, documents and the character vocabulary
     storyworld        the grammar that wrote the corpus: write, parse, log_prob
+    budget            how much the long cells compute
     randomness        one uniform number for each (seed, step, sample)
     sampling          temperature, top-k, top-p, min-p, and the draw
     bigram            a model with one row of logits for each previous token
+    kv_cache          what a transformer keeps of the tokens that it has processed
+    transformer       a tiny Llama
+    checkpoint        a model and its vocabulary on disk, as other libraries store them
     stopping          why a text ends
     generation        the loop: one for every model, alone, in a batch or streamed
     metrics           repetition, coherence and loss
+    training          a transformer learns the corpus; python -m course_utils.training
     plots             the still pictures
     predict           a guess beside the result
     widgets           panels: drag a slider, and see the distribution and the text move

@@ -4,10 +4,32 @@ A module names its notebook and lists its exercises: contracts, cases and hints.
 module here. No module imports torch before a check runs, so that the pytest plugin can read the list at no cost.
 """
 
-from course_utils.exercises import nb00_start_here, nb01_one_forward_pass, nb02_temperature, nb03_top_k_top_p
+from course_utils.exercises import (
+    nb00_start_here,
+    nb01_one_forward_pass,
+    nb02_temperature,
+    nb03_top_k_top_p,
+    nb04_tiny_transformer,
+    nb05_kv_cache,
+    nb06_is_the_cache_right,
+    nb07_stopping,
+    nb08_did_it_help,
+    nb09_real_libraries,
+)
 from course_utils.judging import Exercise
 
-MODULES = (nb00_start_here, nb01_one_forward_pass, nb02_temperature, nb03_top_k_top_p)
+MODULES = (
+    nb00_start_here,
+    nb01_one_forward_pass,
+    nb02_temperature,
+    nb03_top_k_top_p,
+    nb04_tiny_transformer,
+    nb05_kv_cache,
+    nb06_is_the_cache_right,
+    nb07_stopping,
+    nb08_did_it_help,
+    nb09_real_libraries,
+)
 
 
 def all_exercises() -> dict[str, Exercise]:

@@ -28,4 +28,15 @@ def right(exercise_id: str):
     return plant
 
 
-from wrong_solutions import nb00, nb01, nb02, nb03  # noqa: E402, F401  they fill the two
+from wrong_solutions import (  # noqa: E402, F401  they fill the two
+    nb00,
+    nb01,
+    nb02,
+    nb03,
+    nb04,
+    nb05,
+    nb06,
+    nb07,
+    nb08,
+    nb09,
+)

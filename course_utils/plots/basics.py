@@ -1,7 +1,6 @@
-"""The still pictures: data in, matplotlib Axes out. Each has a title and axes with units.
+"""The colours, empty axes, and the pictures that every notebook uses.
 
 The colours are told apart with any kind of colour vision (Okabe and Ito), and nothing is said by colour alone.
-The notebooks print the numbers beside each picture.
 """
 
 from collections.abc import Mapping, Sequence

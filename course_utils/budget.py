@@ -1,0 +1,18 @@
+"""How much the long cells of the notebooks compute: one switch for all of them.
+
+`COURSE_BUDGET=small` in the environment lowers every budget; `make test` sets it, so that training and sweeps are run by
+each test without taking their full time. What a small budget gives is checked, never compared with stored outputs.
+"""
+
+import os
+
+
+def choose(full, small):
+    """`full`, or `small` where the environment variable COURSE_BUDGET is "small".
+
+    Raises ValueError for any other value of the variable than "small", "full" or none.
+    """
+    asked = os.environ.get("COURSE_BUDGET") or "full"
+    if asked not in ("full", "small"):
+        raise ValueError(f"COURSE_BUDGET is {asked!r}; expected full or small, or no such variable.")
+    return small if asked == "small" else full

@@ -1,0 +1,4 @@
+"""The exercises of notebook 09: one token behind a cache of transformers, and its names for our settings."""
+
+NOTEBOOK = "09_real_libraries"
+EXERCISES = ()

@@ -1,0 +1,148 @@
+"""What a transformer keeps of the tokens that it has processed: keys and values, layer by layer.
+
+Not answers, not hidden states, not scores. A cache owns its position: how many tokens it has processed, and so where
+the next one stands; callers pass no positions. It knows nothing of attention or of sampling.
+"""
+
+import weakref
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+
+def kv_cache_bytes(
+    n_layer: int, n_kv_head: int, head_dim: int, n_tokens: int, batch_size: int = 1, bytes_per_element: int = 2
+) -> int:
+    """Bytes of all keys and values: 2 * layers * kv heads * head dim * tokens * rows * bytes per element.
+
+    Left out: the weights, temporary activations, and what the allocator adds.
+
+    >>> kv_cache_bytes(n_layer=32, n_kv_head=8, head_dim=128, n_tokens=1)
+    131072
+    """
+    sizes = {"n_layer": n_layer, "n_kv_head": n_kv_head, "head_dim": head_dim, "n_tokens": n_tokens,
+             "batch_size": batch_size, "bytes_per_element": bytes_per_element}  # fmt: skip
+    for name, size in sizes.items():
+        if size < 0:
+            raise ValueError(f"{name} is {size}; expected 0 or more.")
+    return 2 * n_layer * n_kv_head * head_dim * n_tokens * batch_size * bytes_per_element
+
+
+class KVCache:
+    """Preallocated keys and values of one model for a batch of texts.
+
+    model: the model that fills it; the cache refuses any other one, and this one once its weights have changed (seen
+        by the parameters' version counters; an edit through `.data` goes unseen).
+    max_tokens: how many tokens each row can hold.
+    A layer's keys and values are (B, K, T, D): rows, key/value heads before expansion to query heads, tokens, head
+    dimension. Other libraries order the axes otherwise.
+    """
+
+    def __init__(self, model: nn.Module, n_layer: int, n_kv_head: int, head_dim: int, max_tokens: int, batch_size: int):
+        if batch_size < 1 or max_tokens < 1:
+            raise ValueError(f"batch_size is {batch_size}, max_tokens {max_tokens}; expected both to be at least 1.")
+        self._model = weakref.ref(model)
+        self._parameters = list(model.parameters())
+        self._versions = [parameter._version for parameter in self._parameters]
+        like = self._parameters[0]
+        shape = (n_layer, batch_size, 2 * n_kv_head, max_tokens, head_dim)  # keys, then values, on one axis: one write
+        self._store = torch.zeros(shape, dtype=like.dtype, device=like.device)
+        self._layers = list(self._store)
+        self._ids = torch.zeros(batch_size, max_tokens, dtype=torch.int64)
+        self.n_kv_head, self.max_tokens, self.batch_size = n_kv_head, max_tokens, batch_size
+        self.n_tokens = 0
+
+    @property
+    def token_ids(self) -> Tensor:
+        """The tokens that have been processed, int64 (B, n_tokens)."""
+        return self._ids[:, : self.n_tokens]
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that the stored tokens take up: not the whole preallocated store."""
+        return self._store[:, :, :, : self.n_tokens].nbytes
+
+    @property
+    def n_bytes_allocated(self) -> int:
+        """Bytes of the whole store."""
+        return self._store.nbytes
+
+    def keys(self, layer: int) -> Tensor:
+        """The stored keys of a layer, (B, K, n_tokens, D): a view."""
+        return self._layers[layer][:, : self.n_kv_head, : self.n_tokens]
+
+    def values(self, layer: int) -> Tensor:
+        """The stored values of a layer, (B, K, n_tokens, D): a view."""
+        return self._layers[layer][:, self.n_kv_head :, : self.n_tokens]
+
+    def check(self, model: nn.Module, token_ids: Tensor) -> None:
+        """Refuse, before anything is written, what this cache cannot take: ValueError says why and what to do."""
+        if self._model() is not model:
+            raise ValueError("This cache belongs to another model. Make one with model.new_cache().")
+        if [parameter._version for parameter in self._parameters] != self._versions:
+            raise ValueError(
+                "The model's weights have changed since the cache was made, so its keys and values are those of "
+                "another model. Make a new one with model.new_cache()."
+            )
+        if token_ids.shape[0] != self.batch_size:
+            raise ValueError(f"The cache has {self.batch_size} rows, token_ids {token_ids.shape[0]}. Make a new cache.")
+        if self.n_tokens + token_ids.shape[1] > self.max_tokens:
+            raise ValueError(
+                f"The cache holds {self.n_tokens} of at most {self.max_tokens} tokens, and {token_ids.shape[1]} more do "
+                f"not fit. A cache is never rolled: crop it, or make a larger one."
+            )
+
+    def append(self, layer: int, keys_and_values: Tensor) -> tuple[Tensor, Tensor]:
+        """Store the new tokens of one layer, and return all of its keys and values, the new ones included.
+
+        keys_and_values: (B, 2 * K, T, D), the keys' heads first. `advance` ends the step, after the last layer.
+        """
+        end = self.n_tokens + keys_and_values.shape[2]
+        layer_store = self._layers[layer]
+        layer_store[:, :, self.n_tokens : end] = keys_and_values
+        return layer_store[:, : self.n_kv_head, :end], layer_store[:, self.n_kv_head :, :end]
+
+    def advance(self, token_ids: Tensor) -> None:
+        """Count the tokens (B, T) whose keys and values every layer has stored by now."""
+        end = self.n_tokens + token_ids.shape[1]
+        self._ids[:, self.n_tokens : end] = token_ids
+        self.n_tokens = end
+
+    def crop(self, n_tokens: int) -> None:
+        """Forget all but the first `n_tokens` tokens; the next one takes the place after them."""
+        if not 0 <= n_tokens <= self.n_tokens:
+            raise ValueError(f"n_tokens is {n_tokens}; expected 0 to {self.n_tokens}, the number that the cache holds.")
+        self.n_tokens = n_tokens
+
+    def reset(self) -> None:
+        """Forget everything; the memory stays."""
+        self.crop(0)
+
+    def copy(self) -> "KVCache":
+        """An independent cache with the same content: going on with one leaves the other as it is."""
+        other = object.__new__(KVCache)
+        other.__dict__ = dict(self.__dict__)
+        other._store, other._ids = self._store.clone(), self._ids.clone()
+        other._layers = list(other._store)
+        return other
+
+
+def reuse_prefix(cache: KVCache, token_ids: Sequence[int]) -> int:
+    """Crop the cache to what it shares with the beginning of a new prompt, and return that length.
+
+    token_ids: the whole new prompt. Feed what comes after the returned length. Reuse stops at the first different token,
+    since every later key and value was computed after it; and at the last token, which must be fed to get its logits.
+    """
+    if cache.batch_size != 1:
+        raise ValueError(f"The cache has {cache.batch_size} rows; a prefix is reused for one text at a time.")
+    token_ids = [int(token_id) for token_id in token_ids]
+    if not token_ids:
+        raise ValueError("The new prompt is empty; expected at least one token, such as <bos>.")
+    shared = 0
+    for cached, wanted in zip(cache.token_ids[0].tolist(), token_ids[:-1], strict=False):
+        if cached != wanted:
+            break
+        shared += 1
+    cache.crop(shared)
+    return shared

@@ -1,0 +1,1 @@
+"""Planted solutions of notebook 04."""
