@@ -1,11 +1,15 @@
 """What can be measured of a text or a model. None of these says that a text is good.
 
 Repetition and distinct n-grams need no grammar and work on any text. Coherence needs the storyworld: it asks
-whether words exist, sentences parse and stories keep their facts. Loss asks the model, not the text.
+whether words exist, sentences parse and stories keep their facts. Loss asks the model, not the text. A sum is right
+or wrong, so right answers can be counted: pass@k, and the interval of a share. `comparison` compares two settings.
 """
 
+import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -118,3 +122,101 @@ def loss(model, vocab, documents: Sequence[str]) -> float:
     if not count:
         raise ValueError("There are no documents to score.")
     return total / count
+
+
+def perplexity(model, vocab, documents: Sequence[str]) -> float:
+    """exp(loss): as unsure as a fair choice among so many tokens. The mean is over tokens, and taken before exp."""
+    return math.exp(loss(model, vocab, documents))
+
+
+# --- right or wrong
+
+
+class Interval(NamedTuple):
+    """From `low` to `high`."""
+
+    low: float
+    high: float
+
+
+def sum_is_right(prompt: str, answer: str) -> bool:
+    """Whether a prompt such as "12+34=" is continued by the sum, and nothing else: no space, no zero before it.
+
+    >>> sum_is_right("12+34=", "46"), sum_is_right("12+34=", "46."), sum_is_right("12+34=", "")
+    (True, False, False)
+    """
+    found = storyworld.parse(prompt + answer)
+    return prompt.endswith("=") and found.ok and found.kind == "sums"
+
+
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """The chance that at least one of k different samples is right, if c of n samples of one problem are.
+
+    n: samples of this one problem, never the number of problems. c: how many of them are right. k: 1 to n.
+    Returns 1 - C(n - c, k) / C(n, k), computed with whole numbers, so that no size overflows or rounds. A fraction;
+        over problems take its mean.
+    Raises ValueError for k > n: n samples do not tell what more would give.
+    Source: Chen et al. 2021, Evaluating large language models trained on code, https://arxiv.org/abs/2107.03374
+
+    >>> pass_at_k(n=5, c=2, k=3)  # of the 10 choices of 3, one has none of the 2 right ones
+    0.9
+    """
+    n, c, k = _counted("n", n), _counted("c", c), _counted("k", k)
+    if not 0 <= c <= n:
+        raise ValueError(f"c is {c} and n is {n}; expected 0 <= c <= n, the right ones of the samples of one problem.")
+    if not 1 <= k <= n:
+        raise ValueError(
+            f"k is {k} and n is {n}; expected 1 <= k <= n. n is the number of samples of one problem: for a larger k "
+            f"draw more of them."
+        )
+    return (math.comb(n, k) - math.comb(n - c, k)) / math.comb(n, k)
+
+
+def mean_pass_at_k(right: Sequence[Sequence[bool]], k: int) -> float:
+    """The mean of pass@k over problems, each with the same weight.
+
+    right: for each problem, whether each of its samples is right. The samples must have been drawn at random: k copies
+        of one greedy answer are one answer.
+    Raises ValueError if there is no problem, or one has fewer than k samples: leaving it out for large k only would
+        let pass@k fall as k grows.
+    """
+    if not len(right):
+        raise ValueError("There are no problems.")
+    for number, samples in enumerate(right):
+        if len(samples) < k:
+            raise ValueError(
+                f"Problem {number} has {len(samples)} samples and k is {k}; expected at least k of each. Draw more, or "
+                f"compare all k on the problems that have enough."
+            )
+    return sum(pass_at_k(len(samples), sum(map(bool, samples)), k) for samples in right) / len(right)
+
+
+def proportion_ci(k: int, n: int, confidence: float = 0.95) -> Interval:
+    """The Wilson interval of a share: k right answers of n that do not depend on each other.
+
+    It has a width where all or none are right, too.
+    Raises ValueError for n = 0, k outside 0 to n, or a confidence outside (0, 1).
+    Source: Wilson 1927, Probable inference, https://doi.org/10.1080/01621459.1927.10502953
+
+    >>> [round(share, 3) for share in proportion_ci(4, 4)]
+    [0.51, 1.0]
+    """
+    from scipy.stats import binomtest  # here, since it takes as long to import as torch
+
+    k, n = _counted("k", k), _counted("n", n)
+    if not 0 <= k <= n or not n:
+        raise ValueError(f"k is {k} and n is {n}; expected n >= 1 and 0 <= k <= n.")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence}; expected a share between 0 and 1, such as 0.95.")
+    low, high = binomtest(k, n).proportion_ci(confidence, method="wilson")
+    return Interval(float(low), float(high))
+
+
+def _counted(name: str, value) -> int:
+    """`value` as an int, if it is a whole number and no bool."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; expected a whole number.") from None

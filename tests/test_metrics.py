@@ -1,5 +1,6 @@
 """Every measure by hand, and against a definition written out differently."""
 
+import itertools
 import math
 import re
 from random import Random
@@ -14,10 +15,23 @@ from torch import nn
 from course_utils import storyworld
 from course_utils.bigram import BigramLM
 from course_utils.generation import generate_batch
-from course_utils.metrics import Coherence, coherence, distinct_n, longest_loop, loss, repetition_rate
+from course_utils.metrics import (
+    Coherence,
+    coherence,
+    distinct_n,
+    longest_loop,
+    loss,
+    mean_pass_at_k,
+    pass_at_k,
+    perplexity,
+    proportion_ci,
+    repetition_rate,
+    sum_is_right,
+)
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
-from course_utils.text import CharVocab
+from course_utils.text import CharVocab, load_documents
+from course_utils.transformer import Transformer, TransformerConfig
 
 TOKENS = st.text("ab", max_size=14) | st.text("abc", max_size=14)
 
@@ -246,3 +260,176 @@ def test_loss_takes_a_list_of_documents():
         loss(model, vocab, [])
     with pytest.raises(TypeError, match="expected a list"):
         loss(model, vocab, "ab")
+
+
+# --- perplexity
+
+
+class CostsByLength(nn.Module):
+    """Texts of "a": every token of a text with two tokens costs 0.3 nats, of a longer one 0.7; the end mark counts."""
+
+    vocab = CharVocab("a")
+
+    def forward(self, token_ids, cache=None, attention_mask=None):
+        n_tokens, vocab = token_ids.shape[1], self.vocab
+        cost = 0.3 if n_tokens == 2 else 0.7
+        logits = torch.full((1, n_tokens, len(vocab)), -math.inf, dtype=torch.float64)
+        targets = torch.tensor([*vocab.encode("a" * (n_tokens - 1)), vocab.eos_id])
+        logits[0, torch.arange(n_tokens), targets] = -cost
+        logits[0, :, vocab.pad_id] = math.log1p(-math.exp(-cost))
+        return logits
+
+
+def test_perplexity_weighs_tokens_and_not_texts_MET_18():
+    model, vocab = CostsByLength(), CostsByLength.vocab
+    assert perplexity(model, vocab, ["a"]) == pytest.approx(math.exp(0.3))
+    assert perplexity(model, vocab, ["aaaaa"]) == pytest.approx(math.exp(0.7))
+    for documents in (["a", "aaaaa"], ["aaaaa", "a"]):
+        assert perplexity(model, vocab, documents) == pytest.approx(math.exp((0.6 + 4.2) / 8))
+        assert perplexity(model, vocab, documents) == pytest.approx(1.822119, abs=1e-6)  # not 1.648721 or 1.681806
+
+
+def test_a_texts_loss_does_not_depend_on_its_neighbours_MET_20():
+    torch.manual_seed(0)
+    vocab = CharVocab("abc")
+    model = Transformer(TransformerConfig(len(vocab), 1, 2, 1, 8, 16)).eval()
+    short, long = "a", "abcabcab"
+    sums = [loss(model, vocab, [text]) * (len(text) + 1) for text in (short, long)]
+    assert loss(model, vocab, [short, long]) == pytest.approx(sum(sums) / 11, rel=1e-6)
+    rows = [[vocab.bos_id, *vocab.encode(text)] for text in (short, long)]  # both in one batch, padding left out
+    ids = torch.tensor([row + [vocab.pad_id] * (9 - len(row)) for row in rows])
+    with torch.no_grad():
+        logprobs = model(ids).double().log_softmax(-1)
+    targets = [[*vocab.encode(text), vocab.eos_id] for text in (short, long)]
+    for row, target, want in zip(logprobs, targets, sums, strict=True):
+        assert -row[range(len(target)), target].sum().item() == pytest.approx(want, rel=1e-5)
+
+
+# --- right or wrong
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer", "right"),
+    [
+        ("12+34=", "46", True),
+        ("0+0=", "0", True),
+        ("99+99=", "198", True),
+        ("12+34=", "47", False),
+        ("12+34=", "", False),
+        ("12+34=", "4", False),
+        ("12+34=", "460", False),
+        ("12+34=", "046", False),
+        ("12+34=", "46.", False),
+        ("12+34=", " 46", False),
+        ("12+34=", "46\n", False),
+        ("12+34", "=46", False),
+        ("", "12+34=46", False),
+        ("Q: 1+1\n", '<call>{"tool": "add", "args": [1, 1]}</call><result>2</result>\nA: 2', False),
+    ],
+)
+def test_a_sum_is_right_or_wrong_MET_13(prompt, answer, right):
+    assert sum_is_right(prompt, answer) is right
+
+
+def test_every_sum_of_the_corpus_is_right_and_its_neighbour_is_not():
+    for document in load_documents("sums", "validation")[:200]:
+        prompt, _, answer = document.partition("=")
+        assert sum_is_right(prompt + "=", answer) and not sum_is_right(prompt + "=", str(int(answer) + 1))
+
+
+@given(st.integers(1, 8), st.data())
+def test_pass_at_k_is_the_share_of_choices_with_a_right_one(n, data):
+    c, k = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
+    choices = list(itertools.combinations([True] * c + [False] * (n - c), k))
+    assert pass_at_k(n, c, k) == pytest.approx(sum(map(any, choices)) / len(choices), abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "c", "k"), [(20, 0, 25), (3, 0, 4), (3, 3, 4), (1, 1, 2)])
+def test_k_above_n_is_undefined_MET_06(n, c, k):
+    with pytest.raises(ValueError, match="of one problem"):
+        pass_at_k(n, c, k)
+
+
+@pytest.mark.parametrize(
+    ("n", "c", "k", "value"), [(5, 0, 5, 0.0), (5, 3, 3, 1.0), (5, 5, 1, 1.0), (5, 0, 1, 0.0), (1, 1, 1, 1.0)]
+)
+def test_the_borders_of_pass_at_k_MET_07(n, c, k, value):
+    assert pass_at_k(n, c, k) == value
+
+
+def test_pass_at_k_is_a_fraction_MET_21():
+    assert pass_at_k(200, 1, 1) == 0.005
+    assert mean_pass_at_k([[True] + [False] * 199, [False] * 200], 1) == 0.0025
+
+
+def test_n_counts_samples_and_not_problems_MET_08():
+    right = [[True]] * 40 + [[False]] * 60
+    assert mean_pass_at_k(right, 1) == 0.4
+    with pytest.raises(ValueError, match="Problem 0 has 1 samples and k is 10"):
+        mean_pass_at_k(right, 10)
+
+
+def test_pass_at_k_never_falls_as_k_grows_MET_10():
+    right = [[False] * 10, [True] * 5]
+    assert mean_pass_at_k(right, 5) == 0.5
+    with pytest.raises(ValueError, match="Problem 1 has 5 samples"):
+        mean_pass_at_k(right, 10)
+    random = np.random.Generator(np.random.Philox(1))
+    for _ in range(20):
+        some = random.random((7, 9)) < 0.2
+        curve = [mean_pass_at_k(some, k) for k in range(1, 10)]
+        assert curve == sorted(curve) and curve[0] == pytest.approx(some.mean())
+
+
+def test_copies_of_one_answer_add_nothing_MET_12():
+    right = [[True] * 10, [False] * 10, [False] * 10]
+    assert {mean_pass_at_k(right, k) for k in range(1, 11)} == {mean_pass_at_k(right, 1)}
+
+
+def test_pass_at_k_neither_overflows_nor_rounds():
+    assert pass_at_k(100_000, 1, 1) == 1e-5
+    assert pass_at_k(10_000, 5_000, 5_000) == 1.0
+    assert pass_at_k(10**15, 1, 1) == 1e-15  # 1 - (1 - 1e-15) in floats is 1.1e-15
+    assert 0 < pass_at_k(3000, 1, 1500) == 0.5
+
+
+@pytest.mark.parametrize(("n", "c", "k"), [(0, 0, 0), (5, 2, 0), (5, 2, -1), (5, 6, 1), (5, -1, 1)])
+def test_counts_that_make_no_sense_are_refused(n, c, k):
+    with pytest.raises(ValueError, match="expected"):
+        pass_at_k(n, c, k)
+
+
+def test_counts_are_whole_numbers():
+    assert pass_at_k(np.int64(5), torch.tensor(2), 3) == 0.9
+    for wrong in (2.0, "2", True, None):
+        with pytest.raises(TypeError, match="whole number"):
+            pass_at_k(5, wrong, 3)
+    with pytest.raises(ValueError, match="no problems"):
+        mean_pass_at_k([], 1)
+
+
+def test_an_interval_of_all_right_has_a_width_MET_16():
+    assert proportion_ci(4, 4) == pytest.approx((0.510109, 1), abs=1e-6)
+    assert proportion_ci(0, 4) == pytest.approx((0, 1 - 0.510109), abs=1e-6)
+
+
+@given(st.integers(1, 500), st.data())
+def test_the_wilson_interval_is_where_the_score_test_accepts(n, data):
+    k = data.draw(st.integers(0, n))
+    low, high = proportion_ci(k, n)
+    assert 0 <= low <= k / n <= high <= 1
+    for edge in (low, high):  # at its ends the share is exactly 1.96 standard errors of the edge away
+        if 0 < edge < 1:
+            assert abs(k / n - edge) / math.sqrt(edge * (1 - edge) / n) == pytest.approx(1.959964, abs=1e-4)
+
+
+def test_more_confidence_is_wider_and_more_samples_are_narrower():
+    widths = [high - low for low, high in (proportion_ci(30, 100, c) for c in (0.5, 0.9, 0.99))]
+    assert widths == sorted(widths)
+    assert np.diff(proportion_ci(300, 1000)) < np.diff(proportion_ci(30, 100))
+
+
+@pytest.mark.parametrize(("k", "n", "confidence"), [(1, 0, 0.95), (5, 4, 0.95), (-1, 4, 0.95), (1, 4, 95), (1, 4, 1.0)])
+def test_an_interval_of_nothing_is_refused(k, n, confidence):
+    with pytest.raises(ValueError, match="expected"):
+        proportion_ci(k, n, confidence)

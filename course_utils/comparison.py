@@ -1,0 +1,165 @@
+"""Did it help? Differences between two settings, how sure they are, and how many runs it takes to see them.
+
+A *run* gives one number for each setting: the accuracy under one seed, or the share of right answers to one problem.
+Runs of the same seed under two settings are a pair, because their draws use the same random numbers; pairs can tell
+much smaller differences. An interval over seeds holds for these problems; one over problems, for problems like these.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from course_utils.metrics import Interval
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The mean of a minus the mean of b, and what is known about it.
+
+    n: pairs, or runs of each setting. standard_error: of the mean difference, in the unit of the values.
+    low, high: the interval. If all differences are equal it has no width, and says nothing: see `all_equal`.
+    """
+
+    mean: float
+    standard_error: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def all_equal(self) -> bool:
+        """True if the values do not vary, so that the interval has no width. More runs may still differ."""
+        return self.standard_error == 0
+
+    @property
+    def verdict(self) -> str:
+        """What the interval says of a, compared with b: "higher", "lower" or "can't tell"."""
+        if self.all_equal or self.low <= 0 <= self.high:
+            return "can't tell"
+        return "higher" if self.mean > 0 else "lower"
+
+    def __str__(self):
+        return f"{self.mean:+.3f}, interval {self.low:+.3f} to {self.high:+.3f}: {self.verdict}"
+
+
+def paired_difference(a: Sequence[float], b: Sequence[float], confidence: float = 0.95) -> Difference:
+    """The mean of a - b with Student's interval for n pairs.
+
+    a, b: one number for each run; a[i] and b[i] are of the same seed, or the same problem. At least two pairs.
+    Raises ValueError for other lengths, fewer than two pairs, or values that are not finite.
+    Source: Student 1908, The probable error of a mean, https://doi.org/10.1093/biomet/6.1.1
+    """
+    a, b = _values("a", a), _values("b", b)
+    if len(a) != len(b):
+        raise ValueError(
+            f"a has {len(a)} values and b {len(b)}; expected pairs. Without pairs use unpaired_difference."
+        )
+    differences = a - b
+    return _difference(differences.mean(), _standard_error(differences), len(a) - 1, len(a), confidence)
+
+
+def unpaired_difference(a: Sequence[float], b: Sequence[float], confidence: float = 0.95) -> Difference:
+    """The mean of a minus the mean of b with Welch's interval, where no run of a belongs to one of b.
+
+    Arguments and errors as in paired_difference, but the lengths may differ; `n` is the smaller one.
+    Source: Welch 1947, The generalization of Student's problem, https://doi.org/10.1093/biomet/34.1-2.28
+    """
+    a, b = _values("a", a), _values("b", b)
+    errors = _standard_error(a) ** 2, _standard_error(b) ** 2
+    freedom = _welch(errors, (len(a), len(b)))
+    return _difference(a.mean() - b.mean(), math.sqrt(sum(errors)), freedom, min(len(a), len(b)), confidence)
+
+
+def bootstrap_mean(
+    values: Sequence[float], seed: int, confidence: float = 0.95, n_resamples: int = 4000
+) -> tuple[Interval, bool]:
+    """How far the mean over problems would vary with other problems: the percentile bootstrap.
+
+    values: one for each problem. seed: the same seed and values give the same interval.
+    Returns the interval, and True if all values are equal: then it has no width, which is no certainty. For shares use
+        `metrics.proportion_ci`.
+    Source: Efron 1979, Bootstrap methods, https://doi.org/10.1214/aos/1176344552
+    """
+    values = _values("values", values)
+    _check_confidence(confidence)
+    random = np.random.Generator(np.random.Philox(seed))
+    means = [values[random.integers(len(values), size=len(values))].mean() for _ in range(n_resamples)]
+    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(float(low), float(high)), bool((values == values[0]).all())
+
+
+def runs_needed(
+    a: Sequence[float],
+    b: Sequence[float],
+    size: float,
+    paired: bool = True,
+    confidence: float = 0.95,
+    power: float = 0.8,
+) -> int:
+    """How many runs of each setting it takes to tell a difference of `size`, judged by a few runs that are there.
+
+    a, b: the values of those runs; pairs, if `paired`. size: the difference that should not be missed, in their unit.
+    power: the chance that the interval of so many runs lies above 0, if the true difference is `size`.
+    Returns the smallest such number, at least 2. It is as good as the spread of the few runs, which varies much itself.
+    Raises ValueError for size <= 0, and as in paired_difference.
+    """
+    a, b = _values("a", a), _values("b", b)
+    if not size > 0 or not 0 < power < 1:
+        raise ValueError(f"size is {size} and power {power}; expected a size > 0 and a power between 0 and 1.")
+    _check_confidence(confidence)
+    if paired and len(a) != len(b):
+        raise ValueError(f"a has {len(a)} values and b {len(b)}; expected pairs, or paired=False.")
+    variances = ((a - b).var(ddof=1),) if paired else (a.var(ddof=1), b.var(ddof=1))
+
+    def is_enough(n: int) -> bool:
+        errors = [variance / n for variance in variances]
+        if not sum(errors):
+            return True
+        freedom = _welch(errors, [n] * len(errors))
+        edge = stats.t.ppf((1 + confidence) / 2, freedom)
+        return stats.nct.sf(edge, freedom, size / math.sqrt(sum(errors))) >= power
+
+    few, many = 1, 2  # `few` is too few, `many` is enough once the first loop ends
+    while not is_enough(many):
+        few, many = many, 2 * many
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if is_enough(middle) else (middle, many)
+    return many
+
+
+def _welch(errors: Sequence[float], counts: Sequence[int]) -> float:
+    """Degrees of freedom of a sum of squared standard errors."""
+    below = sum(error**2 / (count - 1) for error, count in zip(errors, counts, strict=True))
+    return sum(errors) ** 2 / below if below else min(counts) - 1
+
+
+def _difference(mean: float, standard_error: float, freedom: float, n: int, confidence: float) -> Difference:
+    _check_confidence(confidence)
+    reach = stats.t.ppf((1 + confidence) / 2, freedom) * standard_error
+    return Difference(float(mean), float(standard_error), float(mean - reach), float(mean + reach), n)
+
+
+def _standard_error(values: np.ndarray) -> float:
+    if (values == values[0]).all():  # the mean of equal numbers may be rounded, and then their spread is not 0
+        return 0.0
+    return float(values.std(ddof=1) / math.sqrt(len(values)))
+
+
+def _values(name: str, values: Sequence[float]) -> np.ndarray:
+    array = np.asarray(values.tolist() if hasattr(values, "tolist") else values, dtype=np.float64)
+    if array.ndim != 1 or len(array) < 2:
+        raise ValueError(
+            f"{name} has the shape {array.shape}; expected a list of at least two numbers, one for each run."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds {array[~np.isfinite(array)][0]}; expected finite numbers. Leave such runs out.")
+    return array
+
+
+def _check_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence is {confidence}; expected a share between 0 and 1, such as 0.95.")
