@@ -13,7 +13,11 @@ Each module builds on those above it:
     checkpoint        a model and its vocabulary on disk, as other libraries store them
     stopping          why a text ends
     generation        the loop: one for every model, alone, in a batch or streamed
-    metrics           repetition, coherence and loss
+    compare_logits    the one equivalence check
+    metrics           repetition, coherence, loss; right answers: pass@k and intervals
+    comparison        did it help: differences, their intervals, the runs that they need
+    sweep_store       the file of a sweep: results kept as they come
+    sweep             prompts × settings × seeds, as one table
     training          a transformer learns the corpus; python -m course_utils.training
     plots             the still pictures
     predict           a guess beside the result

@@ -17,6 +17,7 @@ from course_utils.plots.basics import (
     new_axes,
     probability_bars,
 )
+from course_utils.plots.comparison import divergence, divergence_grid
 
 __all__ = [
     "BLUE",
@@ -27,6 +28,8 @@ __all__ = [
     "VERMILION",
     "bigram_table",
     "curve",
+    "divergence",
+    "divergence_grid",
     "dots_by_setting",
     "new_axes",
     "probability_bars",
