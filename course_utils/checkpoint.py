@@ -12,25 +12,33 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors
 from torch import Tensor
 
-from course_utils.text import BOS, DATA, PAD, SPECIALS, CharVocab
+from course_utils.text import BOS, DATA, EOS, PAD, SPECIALS, CharVocab
 from course_utils.transformer import Transformer, TransformerConfig
 
 SHIPPED_MODELS = ("tiny_llama",)
 _CONFIG, _WEIGHTS, _TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
+_TOKENIZER_CONFIG = "tokenizer_config.json"  # for transformers, which wants to be told which specials mean what
 
 
 def save_model(model: Transformer, vocab: CharVocab, folder: str | Path) -> None:
-    """Write the three files; a folder that has them already gets the new ones, each replaced whole."""
+    """Write the folder; in one that has these files already, each is replaced whole.
+
+    Raises ValueError if model and vocabulary differ in size.
+    """
     if len(vocab) != model.config.vocab_size:
         raise ValueError(f"The vocabulary has {len(vocab)} tokens, the model {model.config.vocab_size}.")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / _CONFIG, json.dumps(_config_to_json(model.config, vocab), indent=2) + "\n")
-    _write(folder / _TOKENIZER, json.dumps(_vocab_to_json(vocab), indent=1, ensure_ascii=False) + "\n")
+    _write(folder / _TOKENIZER, _tokenizer(vocab).to_str(pretty=True) + "\n")
+    names = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": BOS, "eos_token": EOS, "pad_token": PAD}
+    _write(folder / _TOKENIZER_CONFIG, json.dumps(names, indent=2) + "\n")
     temporary = folder / (_WEIGHTS + ".part")
-    save_file(_apart(model), temporary, metadata={"format": "pt"})
+    tensors = {name: view.reshape(_stored_shape(view)).clone() for name, view in _views(model).items()}
+    save_file(tensors, temporary, metadata={"format": "pt"})
     temporary.replace(folder / _WEIGHTS)
 
 
@@ -44,10 +52,10 @@ def load_model(source: str | Path) -> tuple[Transformer, CharVocab]:
     for name in (_CONFIG, _TOKENIZER, _WEIGHTS):
         if not (folder / name).is_file():
             raise FileNotFoundError(
-                f"There is no {name} in {str(folder)!r}. Give a folder that save_model wrote, or one of {SHIPPED_MODELS}."
+                f"There is no {name} in {str(folder)!r}. Give one of {SHIPPED_MODELS}, or a folder by save_model."
             )
-    model = Transformer(_config_from_json(_read_json(folder / _CONFIG), folder / _CONFIG))
-    vocab = _vocab_from_json(_read_json(folder / _TOKENIZER), folder / _TOKENIZER)
+    model = Transformer(_read_config(folder / _CONFIG))
+    vocab = _read_vocab(folder / _TOKENIZER)
     if len(vocab) != model.config.vocab_size:
         raise ValueError(f"{folder}: {_TOKENIZER} has {len(vocab)} tokens, {_CONFIG} says {model.config.vocab_size}.")
     try:
@@ -56,88 +64,70 @@ def load_model(source: str | Path) -> tuple[Transformer, CharVocab]:
         raise ValueError(
             f"{folder / _WEIGHTS} is damaged or no safetensors file ({error}). Copy or save it again."
         ) from None
-    _put_together(model, tensors, folder / _WEIGHTS)
+    _fill(model, tensors, folder / _WEIGHTS)
     return model.eval(), vocab
 
 
 def fingerprint(model: torch.nn.Module, vocab: CharVocab) -> str:
-    """The sha256 of the weights and the vocabulary: equal for equal models, whatever their files are called."""
-    digest = hashlib.sha256("\n".join(vocab.tokens).encode("utf-8"))
+    """The sha256 of shape, weights and vocabulary: equal for equal models, whatever their files are called."""
+    shape = getattr(model, "config", type(model).__name__)
+    digest = hashlib.sha256("\n".join([repr(shape), *vocab.tokens]).encode("utf-8"))
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 
-# --- weights -----------------------------------------------------------------------------------------------------------
+def _views(model: Transformer) -> dict[str, Tensor]:
+    """The layout's tensors as views into the model's weights: reading one gives what is stored, writing one sets it.
 
-
-def _by_halves(weight: Tensor, head_dim: int) -> Tensor:
-    """Rows of each head from pairs (0, 1), (2, 3), … to halves: first all even ones, then all odd ones."""
-    return weight.unflatten(0, (-1, head_dim // 2, 2)).transpose(1, 2).flatten(0, 2).contiguous()
-
-
-def _by_pairs(weight: Tensor, head_dim: int) -> Tensor:
-    """The way back."""
-    return weight.unflatten(0, (-1, 2, head_dim // 2)).transpose(1, 2).flatten(0, 2).contiguous()
-
-
-def _apart(model: Transformer) -> dict[str, Tensor]:
-    """The weights under the layout's names, each with storage of its own."""
+    The layout keeps queries, keys and values apart, and a head's rotary pairs as two halves: first all even rows, then
+    all odd ones. Such a view has more than two axes; flattened to rows it is the layout's matrix.
+    """
     config = model.config
     D, n_query, n_key = config.head_dim, config.n_head * config.head_dim, config.n_kv_head * config.head_dim
-    tensors = {"model.embed_tokens.weight": model.embedding.weight, "model.norm.weight": model.norm.weight}
+
+    def by_halves(rows: Tensor) -> Tensor:
+        return rows.unflatten(0, (-1, D // 2, 2)).transpose(1, 2)
+
+    views = {"model.embed_tokens.weight": model.embedding.weight, "model.norm.weight": model.gain}
     if not config.tie_embeddings:
-        tensors["lm_head.weight"] = model.head.weight
+        views["lm_head.weight"] = model.head.weight
     for index, layer in enumerate(model.layers):
-        q, k, v = layer.attention.qkv.weight.split([n_query, n_key, n_key])
-        gate, up = layer.feed_forward.gate_and_up.weight.chunk(2)
+        q, k, v = layer.qkv.split([n_query, n_key, n_key])
+        gate, up = layer.gate_and_up.chunk(2)
         parts = {
-            "self_attn.q_proj": _by_halves(q, D),
-            "self_attn.k_proj": _by_halves(k, D),
+            "self_attn.q_proj": by_halves(q),
+            "self_attn.k_proj": by_halves(k),
             "self_attn.v_proj": v,
-            "self_attn.o_proj": layer.attention.out.weight,
+            "self_attn.o_proj": layer.out,
             "mlp.gate_proj": gate,
             "mlp.up_proj": up,
-            "mlp.down_proj": layer.feed_forward.down.weight,
-            "input_layernorm": layer.attention_norm.weight,
-            "post_attention_layernorm": layer.feed_forward_norm.weight,
+            "mlp.down_proj": layer.down,
+            "input_layernorm": layer.attention_gain,
+            "post_attention_layernorm": layer.feed_forward_gain,
         }
-        tensors |= {f"model.layers.{index}.{name}.weight": part for name, part in parts.items()}
-    return {name: tensor.detach().clone().contiguous() for name, tensor in tensors.items()}
+        views |= {f"model.layers.{index}.{name}.weight": part for name, part in parts.items()}
+    return {name: view.detach() for name, view in views.items()}
 
 
-def _put_together(model: Transformer, tensors: dict[str, Tensor], path: Path) -> None:
+def _stored_shape(view: Tensor) -> tuple[int, ...]:
+    return tuple(view.shape) if view.ndim <= 2 else (view.shape[:-1].numel(), view.shape[-1])
+
+
+def _fill(model: Transformer, tensors: dict[str, Tensor], path: Path) -> None:
     """Copy the layout's tensors into the model; ValueError if any is missing, unknown or of another shape."""
-    wanted = {name: tensor.shape for name, tensor in _apart(model).items()}
-    for what, names in (("lacks", wanted.keys() - tensors.keys()), ("has the unknown", tensors.keys() - wanted.keys())):
+    views = _views(model)
+    for what, names in (("lacks", views.keys() - tensors.keys()), ("has the unknown", tensors.keys() - views.keys())):
         if names:
             raise ValueError(f"{path} {what} {min(names)!r}. It does not belong to the {_CONFIG} beside it.")
-    for name, shape in wanted.items():
-        if tensors[name].shape != shape:
-            raise ValueError(
-                f"{path}: {name} has shape {tuple(tensors[name].shape)}; {_CONFIG} asks for {tuple(shape)}."
-            )
-    D = model.config.head_dim
-    with torch.no_grad():
-        model.embedding.weight.copy_(tensors["model.embed_tokens.weight"])
-        model.norm.weight.copy_(tensors["model.norm.weight"])
-        if not model.config.tie_embeddings:
-            model.head.weight.copy_(tensors["lm_head.weight"])
-        for index, layer in enumerate(model.layers):
-            part = {name: tensors[f"model.layers.{index}.{name}.weight"] for name in (
-                "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj",
-                "mlp.up_proj", "mlp.down_proj", "input_layernorm", "post_attention_layernorm")}  # fmt: skip
-            q, k = (_by_pairs(part[f"self_attn.{letter}_proj"], D) for letter in "qk")
-            layer.attention.qkv.weight.copy_(torch.cat([q, k, part["self_attn.v_proj"]]))
-            layer.attention.out.weight.copy_(part["self_attn.o_proj"])
-            layer.feed_forward.gate_and_up.weight.copy_(torch.cat([part["mlp.gate_proj"], part["mlp.up_proj"]]))
-            layer.feed_forward.down.weight.copy_(part["mlp.down_proj"])
-            layer.attention_norm.weight.copy_(part["input_layernorm"])
-            layer.feed_forward_norm.weight.copy_(part["post_attention_layernorm"])
+    for name, view in views.items():
+        if tensors[name].shape != _stored_shape(view):
+            given = tuple(tensors[name].shape)
+            raise ValueError(f"{path}: {name} has shape {given}; {_CONFIG} asks for {_stored_shape(view)}.")
+    for name, view in views.items():
+        view.copy_(tensors[name].view(view.shape))
 
-
-# --- config and vocabulary ---------------------------------------------------------------------------------------------
 
 _NAMES = {
     "vocab_size": "vocab_size",
@@ -170,71 +160,55 @@ def _config_to_json(config: TransformerConfig, vocab: CharVocab) -> dict:
     }
 
 
-def _config_from_json(read: dict, path: Path) -> TransformerConfig:
+def _read_config(path: Path) -> TransformerConfig:
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:  # no JSON, or no UTF-8
+        raise ValueError(f"{path} is damaged: {error}. Copy or save it again.") from None
     if not isinstance(read, dict) or read.get("model_type") != "llama":
         kind = read.get("model_type") if isinstance(read, dict) else type(read).__name__
         raise ValueError(f"{path}: model_type is {kind!r}; only 'llama' can be loaded.")
     missing = [theirs for theirs in _NAMES.values() if theirs not in read]
     if missing:
         raise ValueError(f"{path} lacks {missing[0]!r}. Save the model again.")
-    rope = read.get("rope_parameters") or {}
-    fixed = {"hidden_act": "silu", "attention_bias": False, "mlp_bias": False}
-    wrong = {name: read[name] for name, value in fixed.items() if read.get(name, value) != value}
-    if rope.get("rope_type", "default") != "default" or read.get("rope_scaling"):
-        wrong["rope_type"] = rope.get("rope_type", read.get("rope_scaling"))
-    if (
-        read.get("head_dim", read["hidden_size"] // read["num_attention_heads"]) * read["num_attention_heads"]
-        != read["hidden_size"]
-    ):
-        wrong["head_dim"] = read["head_dim"]
-    if wrong:
-        raise ValueError(f"{path}: {wrong} is not supported; this is a plain Llama without these variants.")
-    theta = rope.get("rope_theta", read.get("rope_theta", 10000.0))
-    return TransformerConfig(**{ours: read[theirs] for ours, theirs in _NAMES.items()}, rope_theta=theta)
+    rope = {"rope_type": "default"} | (read.get("rope_parameters") or read.get("rope_scaling") or {})
+    plain = {"hidden_act": "silu", "attention_bias": False, "mlp_bias": False}
+    variants = {name: read[name] for name, value in plain.items() if read.get(name, value) != value}
+    if rope["rope_type"] != "default":
+        variants["rope_type"] = rope["rope_type"]
+    config = TransformerConfig(
+        **{ours: read[theirs] for ours, theirs in _NAMES.items()},
+        rope_theta=rope.get("rope_theta", read.get("rope_theta", 10000.0)),
+    )
+    if read.get("head_dim") not in (None, config.head_dim):
+        variants["head_dim"] = read["head_dim"]
+    if variants:
+        raise ValueError(f"{path}: {variants} is not supported; only a plain Llama can be loaded.")
+    return config
 
 
-def _vocab_to_json(vocab: CharVocab) -> dict:
-    """A word-level tokenizer whose words are single characters, with the specials found first."""
-    added = [
-        {"id": vocab.ids[special], "content": special, "single_word": False, "lstrip": False, "rstrip": False,
-         "normalized": False, "special": True} for special in SPECIALS
-    ]  # fmt: skip
-    split = {"type": "Split", "pattern": {"Regex": "(?s)."}, "behavior": "Isolated", "invert": False}
-    begin = [{"SpecialToken": {"id": BOS, "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
-    return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
-        "added_tokens": added,
-        "normalizer": None,
-        "pre_tokenizer": split,
-        "post_processor": {
-            "type": "TemplateProcessing",
-            "single": begin,
-            "pair": [*begin, {"Sequence": {"id": "B", "type_id": 0}}],
-            "special_tokens": {BOS: {"id": BOS, "ids": [vocab.bos_id], "tokens": [BOS]}},
-        },
-        "decoder": {"type": "Fuse"},
-        "model": {"type": "WordLevel", "vocab": dict(vocab.ids), "unk_token": PAD},
-    }
+def _tokenizer(vocab: CharVocab) -> Tokenizer:
+    """The vocabulary as a tokenizer whose words are single characters; the specials are found first."""
+    # The library asks for an unknown token. We have none: transformers reads a character that is unknown here as <pad>.
+    tokenizer = Tokenizer(models.WordLevel(dict(vocab.ids), unk_token=PAD))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{BOS} $A", pair=f"{BOS} $A $B", special_tokens=[(BOS, vocab.bos_id)]
+    )
+    tokenizer.decoder = decoders.Fuse()
+    tokenizer.add_special_tokens(list(SPECIALS))
+    return tokenizer
 
 
-def _vocab_from_json(read: dict, path: Path) -> CharVocab:
+def _read_vocab(path: Path) -> CharVocab:
     try:
-        ids = read["model"]["vocab"]
-        tokens = sorted(ids, key=ids.get)
-    except (KeyError, TypeError, AttributeError):
-        raise ValueError(f"{path} holds no vocabulary. Save the model again.") from None
+        ids = Tokenizer.from_file(str(path)).get_vocab()
+    except Exception as error:  # the library raises nothing narrower
+        raise ValueError(f"{path} is damaged or no tokenizer file ({error}). Copy or save it again.") from None
+    tokens = sorted(ids, key=ids.get)
     if tuple(tokens[: len(SPECIALS)]) != SPECIALS or [ids[token] for token in tokens] != list(range(len(tokens))):
-        raise ValueError(f"{path} is not a character vocabulary of this course, which begins with {SPECIALS}.")
+        raise ValueError(f"{path} is no character vocabulary of this course, which begins with {SPECIALS}.")
     return CharVocab(tokens[len(SPECIALS) :])
-
-
-def _read_json(path: Path) -> dict:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{path} is no JSON: {error}. Copy or save it again.") from None
 
 
 def _write(path: Path, text: str) -> None:

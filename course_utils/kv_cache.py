@@ -47,10 +47,10 @@ class KVCache:
         self._versions = [parameter._version for parameter in self._parameters]
         like = self._parameters[0]
         shape = (n_layer, batch_size, 2 * n_kv_head, max_tokens, head_dim)  # keys, then values, on one axis: one write
-        self._store = torch.zeros(shape, dtype=like.dtype, device=like.device)
-        self._layers = list(self._store)
-        self._ids = torch.zeros(batch_size, max_tokens, dtype=torch.int64)
         self.n_kv_head, self.max_tokens, self.batch_size = n_kv_head, max_tokens, batch_size
+        self._store = torch.zeros(shape, dtype=like.dtype, device=like.device)
+        self._split()
+        self._ids = torch.zeros(batch_size, max_tokens, dtype=torch.int64)
         self.n_tokens = 0
 
     @property
@@ -70,11 +70,11 @@ class KVCache:
 
     def keys(self, layer: int) -> Tensor:
         """The stored keys of a layer, (B, K, n_tokens, D): a view."""
-        return self._layers[layer][:, : self.n_kv_head, : self.n_tokens]
+        return self._layers[layer][1][:, :, : self.n_tokens]
 
     def values(self, layer: int) -> Tensor:
         """The stored values of a layer, (B, K, n_tokens, D): a view."""
-        return self._layers[layer][:, self.n_kv_head :, : self.n_tokens]
+        return self._layers[layer][2][:, :, : self.n_tokens]
 
     def check(self, model: nn.Module, token_ids: Tensor) -> None:
         """Refuse, before anything is written, what this cache cannot take: ValueError says why and what to do."""
@@ -99,9 +99,14 @@ class KVCache:
         keys_and_values: (B, 2 * K, T, D), the keys' heads first. `advance` ends the step, after the last layer.
         """
         end = self.n_tokens + keys_and_values.shape[2]
-        layer_store = self._layers[layer]
-        layer_store[:, :, self.n_tokens : end] = keys_and_values
-        return layer_store[:, : self.n_kv_head, :end], layer_store[:, self.n_kv_head :, :end]
+        both, keys, values = self._layers[layer]
+        both.narrow(2, self.n_tokens, keys_and_values.shape[2]).copy_(keys_and_values)
+        return keys.narrow(2, 0, end), values.narrow(2, 0, end)
+
+    def _split(self) -> None:
+        """Views of the store for each layer: keys and values together, the keys, the values."""
+        K = self.n_kv_head
+        self._layers = [(both, both[:, :K], both[:, K:]) for both in self._store]
 
     def advance(self, token_ids: Tensor) -> None:
         """Count the tokens (B, T) whose keys and values every layer has stored by now."""
@@ -124,7 +129,7 @@ class KVCache:
         other = object.__new__(KVCache)
         other.__dict__ = dict(self.__dict__)
         other._store, other._ids = self._store.clone(), self._ids.clone()
-        other._layers = list(other._store)
+        other._split()
         return other
 
 

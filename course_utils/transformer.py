@@ -39,11 +39,12 @@ class TransformerConfig:
     norm_eps: float = 1e-5
 
     def __post_init__(self):
-        if self.n_inner is None:
-            object.__setattr__(self, "n_inner", -(-8 * self.n_embd // 96) * 32)
         for name in ("vocab_size", "n_layer", "n_head", "n_kv_head", "n_embd", "block_size", "n_inner"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected at least 1.")
+            if name == "n_inner" and self.n_inner is None:
+                object.__setattr__(self, "n_inner", -(-8 * self.n_embd // 96) * 32)
+            size = getattr(self, name)
+            if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+                raise ValueError(f"{name} is {size!r}; expected an integer of at least 1.")
         if self.n_embd % (2 * self.n_head):
             raise ValueError(
                 f"n_embd is {self.n_embd} and n_head {self.n_head}; expected n_embd to be a multiple of 2 * n_head, "
@@ -59,18 +60,13 @@ class TransformerConfig:
         return self.n_embd // self.n_head
 
 
-class RMSNorm(nn.Module):
+def rms_norm(x: Tensor, gain: Tensor, eps: float) -> Tensor:
     """Divide each vector by its root mean square, then scale each dimension.
 
+    x: (..., C). gain: (C,), learned. eps: added to the mean square, so that a zero vector stays one.
     Source: Zhang and Sennrich 2019, https://arxiv.org/abs/1910.07467
     """
-
-    def __init__(self, size: int, eps: float):
-        super().__init__()
-        self.weight, self.eps = nn.Parameter(torch.ones(size)), eps
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x * (x.square().mean(-1, keepdim=True) + self.eps).rsqrt() * self.weight
+    return x * (x.square().mean(-1, keepdim=True) + eps).rsqrt() * gain
 
 
 def rotations(head_dim: int, block_size: int, theta: float) -> Tensor:
@@ -83,14 +79,12 @@ def rotations(head_dim: int, block_size: int, theta: float) -> Tensor:
     return torch.stack([angles.cos(), angles.sin()], dim=-1).float()
 
 
-def rotate(x: Tensor, rotation: Tensor) -> Tensor:
-    """Turn each pair of dimensions (2i, 2i + 1) by its position's angle: one complex multiplication.
+def rotate_(heads: Tensor, rotation: Tensor) -> None:
+    """Turn each pair of dimensions (2i, 2i + 1) by its position's angle, in place: one complex multiplication.
 
-    x: (B, T, heads, D). rotation: (T, D / 2, 2), or (B, T, D / 2, 2) where rows differ in position.
+    heads: (B, T, heads, D). rotation: complex (T, 1, D / 2), or (B, T, 1, D / 2) where rows differ in position.
     """
-    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)))
-    turned = pairs * torch.view_as_complex(rotation).unsqueeze(-2)
-    return torch.view_as_real(turned).flatten(-2)
+    torch.view_as_complex(heads.unflatten(-1, (-1, 2))).mul_(rotation)
 
 
 def causal_mask(n_query: int, n_key: int) -> Tensor:
@@ -101,66 +95,80 @@ def causal_mask(n_query: int, n_key: int) -> Tensor:
     return torch.ones(n_query, n_key, dtype=torch.bool).tril(n_key - n_query)
 
 
-class Attention(nn.Module):
-    """Each position takes a weighted mean of the values at the positions up to its own."""
+class Layer(nn.Module):
+    """Attention, then a feed-forward part: each reads the normalised input, and is added to what was there.
+
+    x is (B * T, C), one vector for each position; only attention looks at more than one of them.
+    """
 
     def __init__(self, config: TransformerConfig):
         super().__init__()
-        self.n_head, self.n_kv_head, self.head_dim = config.n_head, config.n_kv_head, config.head_dim
-        self.dropout = config.dropout
-        # Queries, keys and values in one projection, heads in this order: one multiplication instead of three.
-        self.qkv = nn.Linear(config.n_embd, (config.n_head + 2 * config.n_kv_head) * config.head_dim, bias=False)
-        self.out = nn.Linear(config.n_embd, config.n_embd, bias=False)
+        C, D = config.n_embd, config.head_dim
+        self.n_head, self.n_kv_head, self.head_dim = config.n_head, config.n_kv_head, D
+        self.eps, self.dropout = config.norm_eps, config.dropout
+        # Weights are (out, in). What reads the same input is one matrix: queries, keys and values; gate and up.
+        self.attention_gain = nn.Parameter(torch.ones(C))
+        self.qkv = nn.Parameter(torch.empty((config.n_head + 2 * config.n_kv_head) * D, C))
+        self.out = nn.Parameter(torch.empty(C, C))
+        self.feed_forward_gain = nn.Parameter(torch.ones(C))
+        self.gate_and_up = nn.Parameter(torch.empty(2 * config.n_inner, C))
+        self.down = nn.Parameter(torch.empty(C, config.n_inner))
 
-    def forward(self, x: Tensor, rotation: Tensor, mask: Tensor | None, cache: KVCache | None, layer: int) -> Tensor:
-        B, T, C = x.shape
-        heads = self.qkv(x).view(B, T, -1, self.head_dim)
-        turned = rotate(heads[:, :, : self.n_head + self.n_kv_head], rotation)  # queries and keys, never values
-        q = turned[:, :, : self.n_head].transpose(1, 2)  # (B, H, T, D)
-        k_and_v = torch.cat([turned[:, :, self.n_head :], heads[:, :, self.n_head + self.n_kv_head :]], dim=2)
-        k_and_v = k_and_v.transpose(1, 2)  # (B, 2K, T, D)
-        k, v = k_and_v.split(self.n_kv_head, dim=1) if cache is None else cache.append(layer, k_and_v)
+    def forward(
+        self,
+        x: Tensor,
+        shape: tuple[int, int],
+        rotation: Tensor,
+        mask: Tensor | None,
+        cache: KVCache | None,
+        index: int,
+    ) -> Tensor:
+        """x: (B * T, C). shape: (B, T). rotation, mask: see `Transformer._positions`. index: which layer this is."""
+        normed = rms_norm(x, self.attention_gain, self.eps)
+        x = self._add(x, self.attention(normed, shape, rotation, mask, cache, index), self.out)
+        normed = rms_norm(x, self.feed_forward_gain, self.eps)
+        return self._add(x, self.feed_forward(normed), self.down)
+
+    def attention(
+        self,
+        x: Tensor,
+        shape: tuple[int, int],
+        rotation: Tensor,
+        mask: Tensor | None,
+        cache: KVCache | None,
+        index: int,
+    ) -> Tensor:
+        """Each position takes a weighted mean of the values at the positions up to its own: (B * T, C), per head.
+
+        Source: Vaswani et al. 2017, https://arxiv.org/abs/1706.03762; grouped: Ainslie et al. 2023,
+        https://arxiv.org/abs/2305.13245
+        """
+        H, K, D = self.n_head, self.n_kv_head, self.head_dim
+        B, T = shape
+        heads = F.linear(x, self.qkv).view(B, T, H + 2 * K, D)
+        rotate_(heads[:, :, : H + K], rotation)  # queries and keys, never values
+        q = heads[:, :, :H].transpose(1, 2)  # (B, H, T, D)
+        k_and_v = heads[:, :, H:].transpose(1, 2)  # (B, 2K, T, D)
+        k, v = k_and_v.split(K, dim=1) if cache is None else cache.append(index, k_and_v)
         dropout = self.dropout if self.training else 0.0
         if T == 1:  # the query heads that share a key/value head become rows of one multiplication
-            q = q.view(B, self.n_kv_head, -1, self.head_dim)
-            mixed = F.scaled_dot_product_attention(q, k, v, mask, dropout)
+            mixed = F.scaled_dot_product_attention(q.reshape(B, K, H // K, D), k, v, mask, dropout)
         else:
             causal = mask is None  # then the queries are all tokens, and PyTorch's own triangle fits
-            mixed = F.scaled_dot_product_attention(q, k, v, mask, dropout, is_causal=causal, enable_gqa=True)
+            mixed = F.scaled_dot_product_attention(q, k, v, mask, dropout, is_causal=causal, enable_gqa=H > K)
             mixed = mixed.transpose(1, 2)
-        return self.out(mixed.reshape(B, T, C))
+        return mixed.reshape(B * T, H * D)
 
+    def feed_forward(self, x: Tensor) -> Tensor:
+        """SwiGLU: half of the hidden units gate the other half. Source: Shazeer 2020, https://arxiv.org/abs/2002.05202"""
+        gate, up = F.linear(x, self.gate_and_up).chunk(2, dim=-1)
+        return F.silu(gate) * up
 
-class FeedForward(nn.Module):
-    """SwiGLU: one half of the hidden units gates the other. Source: Shazeer 2020, https://arxiv.org/abs/2002.05202"""
-
-    def __init__(self, config: TransformerConfig):
-        super().__init__()
-        self.gate_and_up = nn.Linear(config.n_embd, 2 * config.n_inner, bias=False)
-        self.down = nn.Linear(config.n_inner, config.n_embd, bias=False)
-
-    def forward(self, x: Tensor) -> Tensor:
-        gate, up = self.gate_and_up(x).chunk(2, dim=-1)
-        return self.down(F.silu(gate) * up)
-
-
-class Layer(nn.Module):
-    """Attention and feed-forward, each on the normalised input, each added to what was there."""
-
-    def __init__(self, config: TransformerConfig):
-        super().__init__()
-        self.attention_norm = RMSNorm(config.n_embd, config.norm_eps)
-        self.attention = Attention(config)
-        self.feed_forward_norm = RMSNorm(config.n_embd, config.norm_eps)
-        self.feed_forward = FeedForward(config)
-        self.dropout = config.dropout
-
-    def forward(self, x: Tensor, rotation: Tensor, mask: Tensor | None, cache: KVCache | None, layer: int) -> Tensor:
-        x = x + self._drop(self.attention(self.attention_norm(x), rotation, mask, cache, layer))
-        return x + self._drop(self.feed_forward(self.feed_forward_norm(x)))
-
-    def _drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.dropout) if self.training and self.dropout else x
+    def _add(self, x: Tensor, part: Tensor, weight: Tensor) -> Tensor:
+        """Project the part back to C dimensions and add it to x."""
+        if self.training and self.dropout:
+            return x + F.dropout(F.linear(part, weight), self.dropout)
+        return torch.addmm(x, part, weight.t())
 
 
 class Transformer(nn.Module):
@@ -171,7 +179,7 @@ class Transformer(nn.Module):
         self.config, self.block_size = config, config.block_size
         self.embedding = nn.Embedding(config.vocab_size, config.n_embd)
         self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layer))
-        self.norm = RMSNorm(config.n_embd, config.norm_eps)
+        self.gain = nn.Parameter(torch.ones(config.n_embd))
         self.head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
         if config.tie_embeddings:
             self.head.weight = self.embedding.weight
@@ -183,7 +191,7 @@ class Transformer(nn.Module):
         """Normal weights of standard deviation .02; what feeds the residual stream is smaller in a deeper model."""
         for name, parameter in self.named_parameters():
             if parameter.ndim == 2:
-                into_residual = name.endswith(("out.weight", "down.weight"))
+                into_residual = name.endswith((".out", ".down"))
                 std = 0.02 / (2 * self.config.n_layer) ** 0.5 if into_residual else 0.02
                 nn.init.normal_(parameter, std=std)
 
@@ -211,16 +219,16 @@ class Transformer(nn.Module):
         self, token_ids: Tensor, cache: KVCache | None = None, attention_mask: Tensor | None = None
     ) -> Tensor:
         """What the head turns into logits: (B, T, C). Arguments as in `forward`."""
-        n_cached, T = 0 if cache is None else cache.n_tokens, token_ids.shape[1]
+        n_cached, shape = 0 if cache is None else cache.n_tokens, tuple(token_ids.shape)
         if cache is not None:
             cache.check(self, token_ids)
-        rotation, mask = self._positions(n_cached, T, attention_mask)
-        x = self.embedding(token_ids)
+        rotation, mask = self._positions(n_cached, shape[1], attention_mask)
+        x = F.embedding(token_ids.flatten(), self.embedding.weight)
         for index, layer in enumerate(self.layers):
-            x = layer(x, rotation, mask, cache, index)
+            x = layer(x, shape, rotation, mask, cache, index)
         if cache is not None:
             cache.advance(token_ids)
-        return self.norm(x)
+        return rms_norm(x, self.gain, self.config.norm_eps).view(*shape, -1)
 
     def _positions(self, n_cached: int, T: int, attention_mask: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """The rotations of the T new tokens, and which keys each may see (None: PyTorch's own causal rule is right)."""
@@ -228,13 +236,17 @@ class Transformer(nn.Module):
         if attention_mask is None:
             self._refuse_overflow(S)
             whole = T == 1 or n_cached == 0  # a chunk behind a cache needs the triangle aligned bottom-right
-            return self.rotation[n_cached:S], None if whole else causal_mask(T, S)
+            return self._rotation(slice(n_cached, S)), None if whole else causal_mask(T, S)
         real = attention_mask.bool()
         if real.shape[-1] != S:
             raise ValueError(f"attention_mask covers {real.shape[-1]} tokens; expected {S}, cached ones included.")
         positions = (real.long().cumsum(-1) - 1).clamp_min(0)
         self._refuse_overflow(int(positions.max()) + 1)
-        return self.rotation[positions[:, n_cached:]], causal_mask(T, S) & real[:, None, None, :]
+        return self._rotation(positions[:, n_cached:]), causal_mask(T, S) & real[:, None, None, :]
+
+    def _rotation(self, positions) -> Tensor:
+        """The angles' complex factors, (T, 1, D / 2) or (B, T, 1, D / 2): the same for each head."""
+        return torch.view_as_complex(self.rotation[positions]).unsqueeze(-2)
 
     def _refuse_overflow(self, n_tokens: int) -> None:
         if n_tokens > self.block_size:
