@@ -1,0 +1,166 @@
+"""Exercise 04.causal_mask. Its answers are True and False, which other exercises do not take for numbers."""
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from course_utils.answers import as_array
+from course_utils.judging import Case, Exercise
+
+_MOST = 1_000_000  # entries of an answer that are read
+
+
+def _bools(value) -> np.ndarray:
+    """The answer as a bool array. Raises ValueError for anything else than True and False in rows of equal length."""
+    array = np.asarray(_plain(value))
+    if array.dtype.kind != "b":
+        raise ValueError(f"dtype {array.dtype}")
+    return array
+
+
+def _plain(value):
+    """Python's own values in nested lists, for a tensor, an array, or lists of these."""
+    size = value.numel() if hasattr(value, "numel") else getattr(value, "size", 0)
+    if size > _MOST:
+        raise ValueError("far too large")
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _rows(n_query: int, n_key: int, may: Callable[[int, int], bool]) -> list[list[bool]]:
+    """may(position of the query, position of the key); the queries are the last n_query positions."""
+    return [[may(n_key - n_query + row, column) for column in range(n_key)] for row in range(n_query)]
+
+
+@cache
+def _mask(n_query: int, n_key: int) -> list[list[bool]]:
+    """The oracle: position by position, in plain Python."""
+    return _rows(n_query, n_key, lambda query, key: key <= query)
+
+
+def _equals(*answers):
+    """Recognises each of these masks."""
+    arrays = [np.array(answer, dtype=bool) for answer in answers]
+    return lambda value: any(np.array_equal(_bools(value), array) for array in arrays)
+
+
+def _shaped(*shapes):
+    """Recognises a mask by its shape."""
+    return lambda value: _bools(value).shape in shapes
+
+
+def _added(value) -> bool:
+    """Numbers to add to scores: 0, and a very small one."""
+    array = as_array(value)
+    return bool((array == 0).any() and (array < -1e3).any() and ((array == 0) | (array < -1e3)).all())
+
+
+def _numbers(value) -> bool:
+    return as_array(value).size > 0
+
+
+def _call(hint_id: str, hint: str, n_query: int, n_key: int) -> Case:
+    """A case that asks for the whole mask. It is made when a check runs: the large ones take a moment."""
+    return Case(hint_id, hint, f"n_query = {n_query} and n_key = {n_key}", lambda: (n_query, n_key),
+                judge=lambda value, args: np.array_equal(_bools(value), _mask(*args)),
+                error_is_typical=True)  # fmt: skip
+
+
+_HAND = {"shows": "n_query = 3 and n_key = 5", "args": lambda: (3, 5)}
+_RIGHT = _mask(3, 5)
+_ANTI = [row[::-1] for row in _RIGHT]
+_BACK = "an earlier call's mask came back. Nothing is kept between calls: both numbers of this call decide."
+_FIXED = (
+    "small masks come out right and a larger one does not. Look for a size that is written into the code, or for "
+    "positions in a dtype that cannot hold them."
+)
+_ALL_NEW = "with nothing cached the queries are all the tokens: query i may attend to the keys 0 to i."
+_ONE_QUERY = (
+    "one new token is the last of all, and no key lies in its future. It may attend to every one, and the answer is "
+    "one row: (1, n_key)."
+)
+_CHUNK = (
+    "any number of queries may follow any number of earlier tokens: query i stands at position n_key - n_query + i."
+)
+
+CAUSAL_MASK = Exercise(
+    id="04.causal_mask",
+    writes="`causal_mask(n_query, n_key)`",
+    contract="bool (n_query, n_key), True = may attend, aligned bottom-right; 1 <= n_query <= n_key",
+    difficulty="medium",
+    minutes=10,
+    hints=(
+        "The queries are the last n_query of the n_key tokens. At which position does query 0 stand?",
+        "Query i stands at position n_key - n_query + i, and may attend to the keys at 0 up to its own position.",
+        "Compare a column of query positions with a row of key positions, or shift the diagonal of `tril`.",
+    ),
+    reference="course_utils.transformer:causal_mask",
+    cases=(
+        Case("added-mask", "this is a mask to be added to scores. Asked for is who may attend: True or False.",
+             **_HAND, wrong=_added),
+        Case("not-bool", "these are numbers. A mask of 0s and 1s would be added to the scores, where a mask of True "
+             "and False hides keys. Give it the dtype bool.", **_HAND, wrong=_numbers),
+        Case("turned", "the rows are keys and the columns are queries. Each query has a row: (n_query, n_key).",
+             **_HAND, wrong=_shaped((5, 3))),
+        Case("square", "this mask is square. There are n_query rows, since only the new tokens ask, and n_key columns, "
+             "since earlier tokens are asked too.", **_HAND, wrong=_shaped((3, 3), (5, 5))),
+        Case("extra-axes", "the mask has axes too many. Those for rows of a batch and for heads are not asked for: "
+             "only (n_query, n_key).", **_HAND, wrong=lambda value: _bools(value).ndim > 2),
+        Case("inverted", "True and False have changed places. Here True says that a query may attend; some libraries "
+             "mark what is hidden.", **_HAND, wrong=_equals(_rows(3, 5, lambda query, key: key > query))),
+        Case("top-left", "the triangle begins in the top left corner, as if the queries were the first tokens. They "
+             "are the last ones, after what is cached.", **_HAND,
+             wrong=_equals(_rows(3, 5, lambda query, key: key <= query - 2))),
+        Case("no-mask", "nothing is hidden. A query would see tokens of its own future.", **_HAND,
+             wrong=_equals(_rows(3, 5, lambda query, key: True))),
+        Case("not-itself", "a token may attend to itself too. Its own key is the last one that it sees.", **_HAND,
+             wrong=_equals(_rows(3, 5, lambda query, key: key < query))),
+        Case("one-ahead", "each query sees one key of its future. That is the token that it is to predict.", **_HAND,
+             wrong=_equals(_rows(3, 5, lambda query, key: key <= query + 1))),
+        Case("cached-hidden", "the earlier tokens are hidden. They lie in the past of every query, and reading them is "
+             "what a cache is for.", **_HAND, wrong=_equals(_rows(3, 5, lambda query, key: 2 <= key <= query))),
+        Case("cached-only", "only the tokens before the new ones are seen. The new ones see each other too, up to "
+             "themselves.", **_HAND, wrong=_equals(_rows(3, 5, lambda query, key: key < 2))),
+        Case("itself-only", "each query sees one key only. All keys up to its own position are asked for.", **_HAND,
+             wrong=_equals(_rows(3, 5, lambda query, key: key == query),
+                           _rows(3, 5, lambda query, key: key == query - 2))),
+        Case("future", "the queries see the future and not the past: it is the other triangle.", **_HAND,
+             wrong=_equals(_rows(3, 5, lambda query, key: key >= query),
+                           _rows(3, 5, lambda query, key: key >= query - 2),
+                           _rows(3, 5, lambda query, key: key > query - 2))),
+        Case("mirrored", "the triangle lies the wrong way round: rows or columns are counted from the end. Row 0 is "
+             "the earliest query, column 0 the earliest key.", **_HAND,
+             wrong=_equals(_ANTI, _RIGHT[::-1], _ANTI[::-1])),
+        _call("by-hand", "draw the table: three queries at the positions 2, 3 and 4, five keys. Mark each key that "
+              "does not lie after the query.", 3, 5),
+        Case("earlier-call", _BACK, "n_query = 2 and n_key = 5, after a call with 3 and 5", lambda: (2, 5),
+             wrong=lambda value: _equals(_RIGHT)(value) or len(_bools(value)) == 3),
+        Case("earlier-call", _BACK, "n_query = 3 and n_key = 6, after a call with 3 and 5", lambda: (3, 6),
+             wrong=_equals(_RIGHT)),
+        Case("earlier-call", _BACK, "n_query = 4 and n_key = 6, after a call with 3 and 5", lambda: (4, 6),
+             wrong=_equals(_RIGHT)),
+        _call("nothing-cached", _ALL_NEW, 4, 4),
+        _call("nothing-cached", _ALL_NEW, 2, 2),
+        _call("one-query", _ONE_QUERY, 1, 6),
+        _call("one-query", _ONE_QUERY, 1, 2),
+        _call("one-of-one", "the first token of all attends to itself: one row, one column, (1, 1).", 1, 1),
+        _call("chunk", _CHUNK, 2, 6),
+        _call("chunk", _CHUNK, 2, 5),
+        _call("chunk", _CHUNK, 3, 6),
+        _call("chunk", _CHUNK, 4, 6),
+        _call("chunk", _CHUNK, 2, 3),
+        _call("chunk", _CHUNK, 6, 7),
+        _call("chunk", _CHUNK, 5, 12),
+        _call("chunk", _CHUNK, 3, 4),
+        _call("any-size", _FIXED, 17, 17),
+        _call("any-size", _FIXED, 40, 100),
+        _call("any-size", _FIXED, 150, 150),
+        _call("any-size", _FIXED, 2, 300),
+        _call("any-size", _FIXED, 260, 513),
+        _call("any-size", _FIXED, 1, 1025),
+        _call("any-size", _FIXED, 3, 2051),
+        _call("any-size", _FIXED, 2, 40_000),
+    ),
+)  # fmt: skip

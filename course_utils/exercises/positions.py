@@ -1,0 +1,128 @@
+"""Exercise 04.positions."""
+
+from course_utils.answers import as_array, same
+from course_utils.exercises.shared_cases import any_of, shaped
+from course_utils.judging import Case, Exercise
+
+
+def _int64(value) -> bool:
+    """True for an int64 tensor or array, a whole number of Python, and lists of these."""
+    if (dtype := getattr(value, "dtype", None)) is not None:
+        return str(dtype) in ("int64", "torch.int64")
+    if isinstance(value, list | tuple | range):
+        return all(map(_int64, value))
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _positions(n_cached: int, n_new: int) -> list[int]:
+    """The oracle: the next free place, n_new times, in plain Python."""
+    taken = n_cached
+    positions = []
+    for _ in range(n_new):
+        positions.append(taken)
+        taken += 1
+    return positions
+
+
+def _call(hint_id: str, hint: str, n_cached: int, n_new: int) -> Case:
+    """A case that asks for the positions."""
+    return Case(hint_id, hint, f"n_cached = {n_cached} and n_new = {n_new}", lambda: (n_cached, n_new),
+                want=_positions(n_cached, n_new), error_is_typical=True)  # fmt: skip
+
+
+def _typed(n_cached: int, n_new: int) -> Case:
+    """A case that looks at the dtype only."""
+    want = _positions(n_cached, n_new)
+    return Case("not-int64", _NOT_INT64, f"n_cached = {n_cached} and n_new = {n_new}", lambda: (n_cached, n_new),
+                wrong=lambda value: same(value, want) and not _int64(value))  # fmt: skip
+
+
+def _one_position(value) -> bool:
+    """Which of the two positions it is, or the sum, does not matter."""
+    return as_array(value).size == 1 and float(as_array(value).reshape(-1)[0]) in (2, 3, 4, 5)
+
+
+_NOT_INT64 = (
+    "the numbers are right and their dtype is not. Positions are places in a table, which floats and small integers "
+    "cannot index: int64 is asked for."
+)
+_KEPT = (
+    "this continues an earlier call, or repeats its answer. The cache counts its tokens; this function keeps nothing "
+    "and gets all that it needs."
+)
+_EMPTY = "nothing is cached yet: the first token of all stands at position 0."
+_ONE = "one new token has one position, n_cached, as a tensor of one number: the shape is (1,)."
+_SIZES = "n_cached and n_new are independent: either may be the larger one."
+_ANY_SIZE = (
+    "small numbers come out right and larger ones do not. Look for a limit in the code, or for a dtype that cannot "
+    "hold the positions."
+)
+_HAND = {"shows": "n_cached = 3 and n_new = 2", "args": lambda: (3, 2)}
+
+POSITIONS = Exercise(
+    id="04.positions",
+    writes="`new_positions(n_cached, n_new)`",
+    contract="int64 (n_new,): the positions of n_new tokens after n_cached ones; both may be 0",
+    difficulty="easy",
+    minutes=5,
+    hints=(
+        "Positions count from 0, so cached tokens stand at 0 up to n_cached - 1. Where does the next one stand?",
+        "n_new neighbours, each one further than the one before.",
+        "`torch.arange(start, end)` leaves the end out, and gives int64 for whole numbers.",
+    ),
+    reference="course_utils.exercises.nb04_tiny_transformer:new_positions",
+    cases=(
+        Case("after-the-new", "these positions lie behind the new tokens. n_cached counts those that came before "
+             "them, and nothing else does.", **_HAND, wrong=[5, 6]),
+        Case("kept", _KEPT, "n_cached = 3 and n_new = 2, in a second call", lambda: (3, 2),
+             wrong=any_of([5, 6], [6, 7])),
+        Case("from-zero", "these positions begin at 0, as if nothing came before. The first tokens stand there "
+             "already.", **_HAND, wrong=[0, 1]),
+        Case("counted-from-one", "each position is one too far. Positions count from 0, so three tokens fill 0, 1 and "
+             "2.", **_HAND, wrong=[4, 5]),
+        Case("last-again", "the first of these positions is taken: the last cached token stands there.", **_HAND,
+             wrong=[2, 3]),
+        Case("cached-too", "these are the positions of all tokens. Only those of the new ones are asked for.", **_HAND,
+             wrong=any_of([0, 1, 2, 3, 4], [0, 1, 2])),
+        Case("swapped", "the two numbers have changed places: this is three new tokens after two cached ones.", **_HAND,
+             wrong=[2, 3, 4]),
+        Case("begin-and-end", "this is where the new tokens begin and end. Asked for is the position of each.", **_HAND,
+             wrong=[3, 5]),
+        Case("one-too-many", "there is one position too many. The end of a range does not belong to it.", **_HAND,
+             wrong=any_of([3, 4, 5], [2, 3, 4, 5])),
+        Case("one-for-all", "all new tokens got the same position. Each stands one further than the one before.",
+             **_HAND, wrong=any_of([2, 2], [3, 3], [4, 4], [5, 5])),
+        Case("one-number", "this is one number. Asked for is a position for each new token: (n_new,).", **_HAND,
+             wrong=_one_position),
+        Case("backwards", "the positions fall. The first new token comes first.", **_HAND, wrong=[4, 3]),
+        Case("extra-axis", "the numbers have an axis too many. Asked for is one axis: (n_new,).", **_HAND,
+             wrong=lambda value: shaped(1, 2)(value) or shaped(2, 1)(value)),
+        _typed(3, 2),
+        _call("by-hand", "three tokens stand at 0, 1 and 2. Which places do the next two take?", 3, 2),
+        Case("kept", _KEPT, "n_cached = 6 and n_new = 2, after a call with 3 and 2", lambda: (6, 2),
+             wrong=[3, 4]),
+        _call("nothing-cached", _EMPTY, 0, 4),
+        _call("nothing-cached", _EMPTY, 0, 1),
+        _call("nothing-cached", _EMPTY, 0, 300),
+        _call("one-token", _ONE, 7, 1),
+        _call("one-token", _ONE, 1, 1),
+        _call("sizes", _SIZES, 2, 5),
+        _call("sizes", _SIZES, 4, 4),
+        _call("sizes", _SIZES, 9, 3),
+        _call("sizes", _SIZES, 1, 2),
+        _call("sizes", _SIZES, 6, 2),
+        _call("any-size", _ANY_SIZE, 31, 33),
+        _call("any-size", _ANY_SIZE, 126, 5),
+        _call("any-size", _ANY_SIZE, 254, 4),
+        _call("any-size", _ANY_SIZE, 511, 3),
+        _call("any-size", _ANY_SIZE, 5, 1100),
+        _call("any-size", _ANY_SIZE, 2047, 4),
+        _call("any-size", _ANY_SIZE, 100_000, 3),
+        _typed(0, 3),
+        _typed(7, 1),
+        _typed(100_000, 3),
+        _call("none-new", "no new token has no position: the answer is empty, of the shape (0,). (In Python -0 is 0, "
+              "so a slice from -n_new on is everything.)", 3, 0),
+        _call("none-new", "nothing cached and nothing new: the answer is empty, of the shape (0,).", 0, 0),
+    ),
+)  # fmt: skip
