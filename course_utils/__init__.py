@@ -3,6 +3,7 @@
 Each module builds on those above it:
 
     text              texts, documents and the character vocabulary
+    bpe               a vocabulary of byte sequences
     storyworld        the grammar that wrote the corpus: write, parse, log_prob
     budget            how much the long cells compute
     randomness        one uniform number for each (seed, step, sample)
@@ -11,9 +12,13 @@ Each module builds on those above it:
     kv_cache          what a transformer keeps of the tokens that it has processed
     transformer       a tiny Llama
     checkpoint        a model and its vocabulary on disk, as other libraries store them
-    stopping          why a text ends
-    generation        the loop: one for every model, alone, in a batch or streamed
+    stopping          why a text ends, and the search for stop strings
+    row               one text in the making: the choice of a token, what may be shown, whether it has ended
+    loop              forward pass, choice, append, again, for the rows of a batch
+    records           what a text needs to be made again
+    generation        from a prompt to a text: one way for every model, alone, in a batch or streamed
     compare_logits    the one equivalence check
+    tool_calls        a call is read, judged, run, and its result fed back
     metrics           repetition, coherence, loss; right answers: pass@k and intervals
     comparison        did it help: differences, their intervals, the runs that they need
     sweep_store       the file of a sweep: results kept as they come

@@ -1,0 +1,198 @@
+"""Sweeps: every prompt under every setting with every seed, as one table, kept as the results come.
+
+A *cell* is one prompt, one setting, one seed. Cells are computed in batches of `batch_size`, which depend on the
+arguments alone: so the table is the same on one core, on all, on a cluster, and after an interruption.
+
+The draws of a cell come from its seed and, as `sample`, the number of its prompt. So prompts do not share their luck,
+and a prompt has the same random numbers under every setting: differences between settings can be compared in pairs.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import joblib
+import pandas as pd
+import torch
+from tqdm.auto import tqdm
+
+from course_utils import sweep_store
+from course_utils.generation import Generation, generate, generate_batch
+from course_utils.sampling import SamplingParams
+from course_utils.stopping import StopCriteria
+
+SETTINGS = ("temperature", "top_k", "top_p", "min_p", "greedy")
+RESULTS = ("text", "finish_reason", "n_tokens", "error")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One text of a sweep: what is asked for."""
+
+    problem: int  # the number of the prompt
+    prompt: str
+    setting: str
+    params: SamplingParams  # with the seed
+
+    @property
+    def key(self) -> tuple:
+        return self.problem, self.setting, self.params.seed
+
+
+def sweep(
+    model,
+    vocab,
+    prompts: Sequence[str],
+    settings: Mapping[str, SamplingParams],
+    seeds: Sequence[int],
+    metrics: Mapping[str, Callable[[Generation], object]] | None = None,
+    stopping: StopCriteria = StopCriteria(),
+    keep: str | Path | None = None,
+    n_jobs: int | None = None,
+    batch_size: int = 32,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """All prompts × settings × seeds. An error in a cell is told in its row, and the others go on.
+
+    settings: a name → SamplingParams without a seed. seeds: 0 <= seed < 2**64, each once.
+    metrics: a name → a function of a Generation that returns a number, a bool, a str or None.
+    keep: a file that every finished batch is added to at once. If it exists, what it holds is not computed again; a
+        file that was made with other arguments is refused. A metric is known by its name only: rename one that changes.
+        What failed is tried again.
+    n_jobs: processes; 1, or -1 for one for each core. None: 1, or what a surrounding `joblib.parallel_config` says.
+        There `parallel_config(backend="dask")` sends the batches to the current Dask client's cluster.
+    Returns a row for each cell, ordered by setting, seed, prompt. Columns: problem (number of the prompt), prompt,
+        setting, its values, seed, sample, text, finish_reason, n_tokens, one for each metric, error (None if none).
+    Raises ValueError or TypeError for arguments that make no sense, before anything is computed.
+    """
+    metrics = dict(metrics or {})
+    _check(prompts, settings, seeds, metrics, batch_size)
+    cells = [
+        Cell(number, prompt, name, replace(params, seed=seed))
+        for name, params in settings.items()
+        for seed in seeds
+        for number, prompt in enumerate(prompts)
+    ]
+    arguments = sweep_store.digests(model, vocab, prompts, settings, seeds, list(metrics), stopping, batch_size)
+    store = sweep_store.Store(keep, arguments)
+    batches = [cells[start : start + batch_size] for start in range(0, len(cells), batch_size)]
+    open_batches = [batch for batch in batches if any(cell.key not in store.rows for cell in batch)]
+    tasks = [joblib.delayed(_run_batch)(model, vocab, batch, metrics, stopping) for batch in open_batches]
+    with tqdm(total=len(cells), initial=len(store.rows), unit="text", disable=not progress) as bar, store:
+        for rows in _results(tasks, n_jobs):
+            bar.update(store.add(rows))
+    if failed := sum(store.rows[cell.key]["error"] is not None for cell in cells):
+        warnings.warn(f"{failed} of {len(cells)} cells failed; the column `error` says why.", stacklevel=2)
+    return _table(cells, store.rows, list(metrics))
+
+
+def _results(tasks: list, n_jobs: int | None) -> Iterator[list[dict]]:
+    """The batches' rows, as soon as each is there; of a backend that cannot do so, in waves."""
+    try:
+        parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    except ValueError:
+        parallel = joblib.Parallel(n_jobs=n_jobs)
+        wave = 4 * joblib.effective_n_jobs(n_jobs)
+        for start in range(0, len(tasks), wave):
+            yield from parallel(tasks[start : start + wave])
+    else:
+        yield from parallel(tasks)
+
+
+def _run_batch(model, vocab, cells: Sequence[Cell], metrics: Mapping[str, Callable], stopping) -> list[dict]:
+    """The rows of some cells. In a worker, too: it takes its arguments and returns plain values."""
+    with _one_thread():
+        try:
+            prompts, params = [cell.prompt for cell in cells], [cell.params for cell in cells]
+            found = generate_batch(model, vocab, prompts, params, stopping, sample=[cell.problem for cell in cells])
+        except Exception:  # one cell is enough to stop a batch: find out which, and let the others be
+            found = [_alone(model, vocab, cell, stopping) for cell in cells]
+        return [_row(cell, result, metrics) for cell, result in zip(cells, found, strict=True)]
+
+
+def _alone(model, vocab, cell: Cell, stopping) -> Generation | Exception:
+    try:
+        return generate(model, vocab, cell.prompt, cell.params, stopping, sample=cell.problem)
+    except Exception as error:
+        return error
+
+
+def _row(cell: Cell, result: Generation | Exception, metrics: Mapping[str, Callable]) -> dict:
+    key = {"problem": cell.problem, "setting": cell.setting, "seed": cell.params.seed}
+    if isinstance(result, Exception):
+        return {**key, **dict.fromkeys((*RESULTS, *metrics)), "error": _said(result)}
+    row = {**key, "text": result.text, "finish_reason": result.finish_reason.name, "n_tokens": len(result.token_ids)}
+    errors = []
+    for name, function in metrics.items():
+        try:
+            row[name] = _plain(function(result))
+        except Exception as error:
+            row[name] = None
+            errors.append(f"metric {name}: {_said(error)}")
+    return {**row, "error": "; ".join(errors) or None}
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _plain(value):
+    """A metric's value as a file can hold it: NumPy's and torch's single numbers become Python's."""
+    value = value.item() if hasattr(value, "item") else value
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise TypeError(f"it gave a {type(value).__name__}; expected a number, a bool, a str or None.")
+
+
+@contextmanager
+def _one_thread():
+    """Threads inside each of many processes get into each other's way, and a sum's order depends on their number."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _table(cells: Sequence[Cell], rows: Mapping[tuple, dict], metric_names: list[str]) -> pd.DataFrame:
+    records = [
+        {
+            **rows[cell.key],
+            "prompt": cell.prompt,
+            "sample": cell.problem,
+            **{name: getattr(cell.params, name) for name in SETTINGS},
+        }
+        for cell in cells
+    ]
+    columns = ["problem", "prompt", "setting", *SETTINGS, "seed", "sample", *RESULTS[:-1], *metric_names, "error"]
+    table = pd.DataFrame.from_records(records, columns=columns)
+    return table.astype(
+        dict.fromkeys(SETTINGS[:-1], "float64")
+    )  # NaN where a filter is off, whatever the other rows have
+
+
+def _check(prompts, settings, seeds, metrics, batch_size: int) -> None:
+    if isinstance(prompts, str) or not all(isinstance(prompt, str) for prompt in prompts):
+        raise TypeError("prompts is a str, or holds something else than one; expected a list of str.")
+    if not isinstance(settings, Mapping) or not all(isinstance(p, SamplingParams) for p in settings.values()):
+        raise TypeError(f'settings is {settings!r}; expected a name for each SamplingParams, as {{"T = 1": …}}.')
+    if not len(prompts) or not settings or not len(seeds):
+        raise ValueError("There is nothing to do; expected at least one prompt, one setting and one seed.")
+    if seeded := [name for name, params in settings.items() if params.seed is not None]:
+        raise ValueError(f"The setting {seeded[0]!r} has a seed; expected none. Each setting gets all of `seeds`.")
+    if len(set(seeds)) != len(seeds) or None in seeds:
+        raise ValueError(f"seeds is {seeds!r}; expected each seed once, and none that is None.")
+    if taken := set(metrics) & {"problem", "prompt", "setting", "seed", "sample", *SETTINGS, *RESULTS}:
+        raise ValueError(f"A metric is called {min(taken)!r}, which is a column already. Choose another name.")
+    if batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size}; expected at least 1.")
+    greedy = [name for name, params in settings.items() if params.greedy]
+    if greedy and len(seeds) > 1:
+        warnings.warn(
+            f"{greedy[0]!r} is greedy: its {len(seeds)} seeds give {len(seeds)} copies of one text, not more evidence. "
+            f"Sweep it on its own with one seed.",
+            stacklevel=3,
+        )

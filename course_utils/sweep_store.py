@@ -1,0 +1,117 @@
+"""The file of a sweep: one JSON object a line, first what the sweep is, then a line for each finished cell.
+
+Lines are added as batches finish, so an interruption loses nothing that was finished. A line that was cut off, as by a
+full disk or a power cut, is left out, and its cell computed again; so is a cell that failed.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from torch import nn
+
+from course_utils.checkpoint import fingerprint
+from course_utils.sampling import SamplingParams
+
+KIND = "sweep of prompts, settings and seeds"
+
+
+def digests(
+    model, vocab, prompts, settings: Mapping[str, SamplingParams], seeds, metric_names, stopping, batch_size
+) -> dict:
+    """A short fingerprint of each argument that the rows depend on.
+
+    A model that is no torch module, such as a hand-made mock, is known by its class only.
+    """
+    module = isinstance(model, nn.Module)
+    weights = fingerprint(model, vocab) if module else f"{type(model).__qualname__} {vocab.tokens}"
+    texts = {
+        "model and vocabulary": weights,
+        "prompts": json.dumps(list(prompts)),
+        "settings": json.dumps([[name, repr(params)] for name, params in settings.items()]),
+        "seeds": json.dumps([int(seed) for seed in seeds]),
+        "metrics": json.dumps(list(metric_names)),
+        "stopping": repr(stopping),
+        "batch_size": str(batch_size),
+    }
+    return {
+        name: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16] for name, text in texts.items()
+    }
+
+
+class Store:
+    """The rows of the cells that are finished: (problem, setting, seed) → row. With a path, they are in a file as well.
+
+    Use it in a `with` while rows are added.
+    """
+
+    def __init__(self, path: str | Path | None, arguments: Mapping[str, str]):
+        self.path = None if path is None else Path(path)
+        self.header = {"what": KIND, "arguments": dict(arguments)}
+        self.rows: dict[tuple, dict] = {}
+        self._file = None
+        if self.path is not None and self.path.exists():
+            self._read()
+
+    def _read(self) -> None:
+        first, *lines = self.path.read_text(encoding="utf-8", errors="replace").split("\n")
+        if not first and not lines:
+            return  # an empty file is as good as none
+        header = _loaded(first)
+        if header is None or header.get("what") != KIND:
+            raise ValueError(f"{self.path} is no file of a sweep. Give `keep` a new name; this file was left as it is.")
+        theirs = header.get("arguments", {})
+        other = [name for name, value in self.header["arguments"].items() if theirs.get(name) != value]
+        if other:
+            raise ValueError(
+                f"{self.path} was begun with other {', '.join(other)}. Give `keep` a new name, or the arguments of "
+                f"then; this file was left as it is."
+            )
+        for line in lines:
+            row = _loaded(line)
+            if row is not None and row.get("error") is None:
+                self.rows.setdefault(_key(row), row)
+
+    def __enter__(self) -> "Store":
+        if self.path is not None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            part = self.path.with_name(self.path.name + ".part")
+            whole = "".join(_line(entry) for entry in (self.header, *self.rows.values()))  # without lines that were cut
+            part.write_text(whole, encoding="utf-8", newline="\n")
+            part.replace(self.path)
+            self._file = self.path.open("a", encoding="utf-8", newline="\n")
+        return self
+
+    def __exit__(self, *error) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def add(self, rows: Sequence[dict]) -> int:
+        """Keep rows; returns how many of them are new. They pass through JSON, so that new and old ones are alike."""
+        new = [row for row in rows if _key(row) not in self.rows]
+        for row in new:
+            line = _line(row)
+            self.rows[_key(row)] = json.loads(line)
+            if self._file is not None:
+                self._file.write(line)
+        if self._file is not None:
+            self._file.flush()
+        return len(new)
+
+
+def _key(row: Mapping) -> tuple:
+    return row["problem"], row["setting"], row["seed"]
+
+
+def _line(entry: Mapping) -> str:
+    return json.dumps(entry) + "\n"  # only ASCII: no character of a text can be a line end, or half of one
+
+
+def _loaded(line: str) -> dict | None:
+    """The object of a line, or None if it is empty or was cut off."""
+    try:
+        entry = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    return entry if isinstance(entry, dict) else None

@@ -1,0 +1,364 @@
+"""Sweeps: the same table on one core, on several, on a cluster and after an interruption; errors are rows."""
+
+import json
+import math
+from dataclasses import replace
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from joblib._parallel_backends import SequentialBackend
+from torch import nn
+
+from course_utils import sweep_store
+from course_utils.bigram import BigramLM
+from course_utils.generation import generate
+from course_utils.sampling import SamplingParams
+from course_utils.stopping import StopCriteria
+from course_utils.sweep import sweep
+from course_utils.text import CharVocab
+from course_utils.transformer import Transformer, TransformerConfig
+
+VOCAB = CharVocab("abc ")
+PROMPTS = ["", "a", "ab", "cab", "b a c"]
+SETTINGS = {"cold": SamplingParams(0.5), "hot": SamplingParams(1.5, top_k=4)}
+STOPPING = StopCriteria(6)
+
+
+def length(generated):
+    return len(generated.text)
+
+
+def share_of_a(generated):
+    return np.float64(generated.text.count("a") / max(len(generated.text), 1))
+
+
+METRICS = {"length": length, "share_of_a": share_of_a}
+
+
+@pytest.fixture(scope="module")
+def model():
+    torch.manual_seed(1)
+    model = Transformer(TransformerConfig(len(VOCAB), 1, 2, 1, 8, 64)).eval()
+    with torch.no_grad():
+        model.head.weight.mul_(20)
+    return model
+
+
+def run(model, prompts=PROMPTS, settings=SETTINGS, seeds=(0, 1, 7), **options):
+    options = {"metrics": METRICS, "stopping": STOPPING, "batch_size": 4, "progress": False, **options}
+    return sweep(model, VOCAB, prompts, settings, seeds, **options)
+
+
+@pytest.fixture(scope="module")
+def table(model):
+    return run(model)
+
+
+def assert_same(a, b):
+    pd.testing.assert_frame_equal(a, b, check_exact=True)
+
+
+# --- the table
+
+
+def test_every_cell_is_a_row_in_order(table):
+    want = [(name, seed, number) for name in SETTINGS for seed in (0, 1, 7) for number in range(5)]
+    assert list(zip(table.setting, table.seed, table.problem, strict=True)) == want
+    assert (table.prompt == [PROMPTS[number] for number in table.problem]).all()
+    assert (table["sample"] == table.problem).all() and table.error.isna().all()
+    assert set(zip(table.setting, table.temperature, table.top_k.fillna(0), strict=True)) == {
+        ("cold", 0.5, 0),
+        ("hot", 1.5, 4),
+    }
+    assert (table.length == table.text.str.len()).all() and (table.n_tokens <= 6).all()
+    assert set(table.finish_reason) == {"EOS", "LENGTH"}
+    assert table.share_of_a.dtype == np.float64 and table.text.nunique() > 10
+
+
+def test_a_row_holds_what_makes_its_text_again_SEED_01(model, table):
+    for row in table.sample(8, random_state=1).itertuples():
+        params = replace(SETTINGS[row.setting], seed=row.seed)
+        again = generate(model, VOCAB, row.prompt, params, STOPPING, sample=row.sample)
+        assert (again.text, again.finish_reason.name, len(again.token_ids)) == (
+            row.text,
+            row.finish_reason,
+            row.n_tokens,
+        )
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 100])
+def test_a_text_does_not_depend_on_its_neighbours_SEED_01(model, table, batch_size):
+    assert_same(run(model, batch_size=batch_size), table)
+    one = run(model, settings={"hot": SETTINGS["hot"]}, seeds=(7,), batch_size=batch_size)
+    assert_same(one, table[(table.setting == "hot") & (table.seed == 7)].reset_index(drop=True))
+
+
+def test_settings_share_their_random_numbers_and_prompts_do_not():
+    """With the uniform distribution a text is its random numbers."""
+    flat = BigramLM(torch.zeros(len(VOCAB), len(VOCAB)))
+    two = {"one": SamplingParams(1.0), "same": SamplingParams(1.0, top_k=None)}
+    table = run(flat, ["a", "a", "a"], two, range(4), stopping=StopCriteria(12, eos=False))
+    one, same = (table[table.setting == name] for name in two)
+    assert list(one.text) == list(same.text)
+    assert one.text.nunique() == 12  # equal prompts, other draws
+
+
+def test_seed_0_is_a_seed_and_none_is_none_SEED_05_SEED_03(model, table):
+    assert_same(run(model, seeds=(0,)), table[table.seed == 0].reset_index(drop=True))
+    assert list(run(model, seeds=(0,)).text) != list(run(model, seeds=(1,)).text)
+    with pytest.raises(ValueError, match="None"):
+        run(model, seeds=(None,))  # a constant in its place would give copies of one sample
+
+
+def test_greedy_draws_no_random_number_SEED_04(model, monkeypatch):
+    def no_draws(**coordinates):
+        raise AssertionError("a random number was drawn")
+
+    monkeypatch.setattr(np.random, "Philox", no_draws)
+    greedy = run(model, settings={"greedy": SamplingParams(0)}, seeds=(0,))
+    assert greedy.error.isna().all()
+    with pytest.warns(UserWarning, match="cells failed"):
+        assert run(model, seeds=(0,)).error.str.contains("a random number was drawn").all()
+
+
+def test_copies_of_a_greedy_answer_are_no_evidence_MET_12(model):
+    with pytest.warns(UserWarning, match="3 copies of one text"):
+        table = run(model, settings={"greedy": SamplingParams(0)})
+    assert (table.groupby("problem").text.nunique() == 1).all()
+
+
+# --- more than one process, and a cluster
+
+
+@pytest.mark.parametrize("n_jobs", [2, -1])
+def test_the_table_is_the_same_on_several_cores(model, table, n_jobs):
+    assert_same(run(model, n_jobs=n_jobs), table)
+
+
+def test_the_table_is_the_same_in_threads_and_in_a_backend_that_cannot_stream(model, table):
+    with joblib.parallel_config(backend="threading", n_jobs=2):
+        assert_same(run(model), table)
+
+    class WavesOnly(SequentialBackend):
+        supports_return_generator = False
+        supports_retrieve_callback = False
+
+    joblib.register_parallel_backend("waves only", WavesOnly)
+    with joblib.parallel_config(backend="waves only"):
+        assert_same(run(model, batch_size=2), table)
+
+
+def test_the_table_is_the_same_on_a_dask_cluster_of_two_workers(model, table, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    kept = tmp_path / "kept.jsonl"
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        joblib.parallel_config(backend="dask"),
+    ):
+        assert len(client.ncores()) == 2
+        assert_same(run(model, keep=kept), table)
+        where = client.run(lambda: "course_utils.sweep" in __import__("sys").modules)
+        assert any(where.values())  # it was the workers that computed
+    assert_same(run(model, keep=kept), table)
+
+
+def test_threads_of_torch_are_put_back(model):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        seen = run(model, metrics={"threads": lambda generated: torch.get_num_threads()})
+        assert set(seen.threads) == {1} and torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+# --- results are kept
+
+
+def interrupted_after(n, counted):
+    def metric(generated):
+        counted.append(generated.prompt)
+        if len(counted) > n:
+            raise KeyboardInterrupt
+        return length(generated)
+
+    return {"length": metric, "share_of_a": share_of_a}
+
+
+def test_an_interrupted_sweep_goes_on_and_loses_nothing(model, table, tmp_path):
+    kept, counted = tmp_path / "new folder" / "kept.jsonl", []
+    with pytest.raises(KeyboardInterrupt):
+        run(model, keep=kept, metrics=interrupted_after(18, counted))
+    assert len(kept.read_text(encoding="utf-8").splitlines()) == 1 + 16  # four batches of four
+    counted.clear()
+    assert_same(run(model, keep=kept, metrics=interrupted_after(14, counted)), table)
+    assert len(counted) == 14
+    counted.clear()
+    assert_same(run(model, keep=kept, metrics=interrupted_after(0, counted)), table)
+    assert counted == []  # all was there
+
+
+@pytest.mark.parametrize("cut", [1, 25, 80])
+def test_a_line_that_was_cut_is_computed_again(model, table, tmp_path, cut):
+    kept = tmp_path / "kept.jsonl"
+    run(model, keep=kept)
+    content = kept.read_text(encoding="utf-8")
+    kept.write_text(content[:-cut], encoding="utf-8", newline="\n")
+    assert_same(run(model, keep=kept), table)
+    assert sorted(kept.read_text(encoding="utf-8").splitlines()) == sorted(content.splitlines())
+
+
+def test_a_broken_line_in_the_middle_costs_its_cell_only(model, table, tmp_path):
+    kept = tmp_path / "kept.jsonl"
+    run(model, keep=kept)
+    lines = kept.read_text(encoding="utf-8").splitlines()
+    lines[5] = lines[5][:20] + lines[6]
+    del lines[6]
+    kept.write_text("\n".join(lines), encoding="utf-8", newline="\n")
+    assert_same(run(model, keep=kept), table)
+
+
+def test_an_empty_file_is_as_good_as_none(model, table, tmp_path):
+    kept = tmp_path / "kept.jsonl"
+    kept.touch()
+    assert_same(run(model, keep=str(kept)), table)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("prompts", {"prompts": [*PROMPTS[:-1], "b"]}),
+        ("settings", {"settings": {"cold": SamplingParams(0.6), "hot": SETTINGS["hot"]}}),
+        ("settings", {"settings": {"cold": SETTINGS["cold"], "warm": SETTINGS["hot"]}}),
+        ("seeds", {"seeds": (0, 1, 8)}),
+        ("metrics", {"metrics": {"length": length}}),
+        ("stopping", {"stopping": StopCriteria(7)}),
+        ("batch_size", {"batch_size": 5}),
+    ],
+)
+def test_a_file_of_another_sweep_is_refused_and_left_alone(model, tmp_path, name, change):
+    kept = tmp_path / "kept.jsonl"
+    run(model, keep=kept)
+    before = kept.read_bytes()
+    with pytest.raises(ValueError, match=f"with other {name}"):
+        run(model, keep=kept, **change)
+    assert kept.read_bytes() == before
+
+
+def test_a_file_of_another_model_is_refused(model, tmp_path):
+    kept = tmp_path / "kept.jsonl"
+    run(model, keep=kept)
+    torch.manual_seed(2)
+    other = Transformer(model.config).eval()
+    with pytest.raises(ValueError, match="with other model and vocabulary"):
+        run(other, keep=kept)
+
+
+def test_a_file_that_is_no_sweep_is_refused_and_left_alone(model, tmp_path):
+    for content in ("notes of mine\n", '{"a": 1}\n', "[1, 2]\n", "\n"):
+        kept = tmp_path / "notes.txt"
+        kept.write_text(content, encoding="utf-8", newline="\n")
+        with pytest.raises(ValueError, match="no file of a sweep"):
+            run(model, keep=kept)
+        assert kept.read_text(encoding="utf-8") == content
+
+
+def test_the_file_is_plain_json(model, tmp_path):
+    kept = tmp_path / "kept.jsonl"
+    run(model, keep=kept)
+    header, *rows = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+    assert header["what"] == sweep_store.KIND and len(rows) == 30
+    assert rows[0].keys() == {"problem", "setting", "seed", "text", "finish_reason", "n_tokens", "error", *METRICS}
+
+
+# --- errors
+
+
+@pytest.mark.filterwarnings("ignore:.*cells failed")
+def test_a_failing_cell_is_a_row_and_the_others_go_on(model, table):
+    broken = run(model, ["", "a", "é", "cab", "b a c"])
+    bad = broken.problem == 2
+    assert broken[bad].error.str.startswith("ValueError: The character 'é'").all()
+    assert broken[bad][["text", "finish_reason", "n_tokens", "length"]].isna().all(axis=None)
+    assert broken[~bad].error.isna().all()
+    assert list(broken[~bad].text) == list(table[table.problem != 2].text)
+
+
+class Poisoned(nn.Module):
+    """Scores that are NaN after a "c"."""
+
+    def new_cache(self, batch_size=1):
+        return None
+
+    def forward(self, token_ids, cache=None, attention_mask=None):
+        logits = torch.zeros(*token_ids.shape, len(VOCAB))
+        logits[token_ids == VOCAB.ids["c"]] = math.nan
+        return logits
+
+
+@pytest.mark.filterwarnings("ignore:.*cells failed")
+def test_nan_logits_cost_their_cells_only():
+    table = run(Poisoned(), ["a", "ac", "b"], {"plain": SamplingParams()}, stopping=StopCriteria(1))
+    assert table.error.isna().tolist() == [True, False, True] * 3
+    assert table.error[1].startswith("ValueError: Token 0 after the prompt 'ac'")
+
+
+@pytest.mark.filterwarnings("ignore:.*cells failed")
+def test_a_bad_metric_is_told_in_its_row(model, table):
+    def some(generated):
+        return 1 / (len(generated.prompt) - 1)
+
+    found = run(model, metrics={"bad": some, "worse": lambda generated: [1], "length": length})
+    fails = found.prompt == "a"
+    assert found[fails].error.str.startswith("metric bad: ZeroDivisionError").all()
+    assert found.error.str.contains("metric worse: TypeError: it gave a list").all()
+    assert found[fails].bad.isna().all() and found[~fails].bad.notna().all()
+    assert list(found.text) == list(table.text) and list(found.length) == list(table.length)
+
+
+def test_what_failed_is_tried_again(model, table, tmp_path):
+    kept = tmp_path / "kept.jsonl"
+
+    def fails(generated):
+        raise RuntimeError("no memory")
+
+    with pytest.warns(UserWarning, match="30 of 30 cells failed"):
+        run(model, keep=kept, metrics={"length": fails, "share_of_a": share_of_a})
+    assert_same(run(model, keep=kept), table)
+    assert_same(run(model, keep=kept), table)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"prompts": "abc"}, TypeError, "prompts"),
+        ({"prompts": [1]}, TypeError, "prompts"),
+        ({"prompts": []}, ValueError, "nothing to do"),
+        ({"settings": [SamplingParams()]}, TypeError, "settings"),
+        ({"settings": {"T = 1": 1.0}}, TypeError, "settings"),
+        ({"settings": {}}, ValueError, "nothing to do"),
+        ({"settings": {"a": SamplingParams(seed=1)}}, ValueError, "has a seed"),
+        ({"seeds": []}, ValueError, "nothing to do"),
+        ({"seeds": (1, 1)}, ValueError, "each seed once"),
+        ({"seeds": (-1,)}, ValueError, "seed is -1"),
+        ({"metrics": {"text": length}}, ValueError, "a column already"),
+        ({"batch_size": 0}, ValueError, "batch_size is 0"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused_before_anything_runs(change, error, match):
+    with pytest.raises(error, match=match):
+        run(None, **change)
+
+
+def test_the_bar_counts_texts_and_begins_where_the_file_ends(model, tmp_path, capsys):
+    kept = tmp_path / "kept.jsonl"
+    run(model, keep=kept, progress=True)
+    assert "30/30" in capsys.readouterr().err
+    run(model, keep=kept, progress=True)
+    assert "30/30" in capsys.readouterr().err
+    run(model, keep=kept)
+    assert capsys.readouterr().err == ""
