@@ -18,7 +18,7 @@ SPLITS = ("train", "validation")
 BOS, EOS, PAD = "<bos>", "<eos>", "<pad>"
 SPECIALS = (BOS, EOS, PAD, "<call>", "</call>", "<result>", "</result>")
 _SPECIAL = re.compile("(" + "|".join(re.escape(special) for special in SPECIALS) + ")")
-_VISIBLE = {"\n": "⏎", " ": "␣", "\t": "⇥"}
+VISIBLE = {"\n": "⏎", " ": "␣", "\t": "⇥"}
 
 
 def load_documents(name: str, split: str = "train") -> list[str]:
@@ -155,10 +155,14 @@ class CharVocab:
         tokens = (self._token(token_id) for token_id in ids)
         return "".join(token for token in tokens if token not in SPECIALS)
 
+    def decoder(self) -> "TokenDecoder":
+        """For text that comes token by token."""
+        return TokenDecoder(self)
+
     def label(self, token_id: int) -> str:
         """The token as a picture can show it: newline, space and tab as visible signs. Errors as in `decode`."""
         token = self._token(token_id)
-        return _VISIBLE.get(token, token)
+        return VISIBLE.get(token, token)
 
     def _token(self, token_id: int) -> str:
         if not 0 <= token_id < len(self):  # a negative index would silently count from the end
@@ -171,6 +175,21 @@ class CharVocab:
             f"The character {character!r} (U+{ord(character):04X}) at position {position} was never seen in training. "
             f"Leave it out, or train on a text that has it. Known: {''.join(self.characters)!r}."
         )
+
+
+class TokenDecoder:
+    """Decodes token by token, for a vocabulary whose every token is whole characters; others bring their own."""
+
+    def __init__(self, vocab):
+        self._vocab = vocab
+
+    def feed(self, token_id: int) -> str:
+        """The text that this token completes; "" for a special."""
+        return self._vocab.decode([token_id])
+
+    def flush(self) -> str:
+        """What is left once the text has ended: nothing, since each token was shown at once."""
+        return ""
 
 
 def _code_points(piece: str, text: str, offset: int = 0) -> np.ndarray:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from torch import nn
 
-from course_utils import generation as generation_module
+from course_utils import row as row_module
 from course_utils.bigram import BigramLM
 from course_utils.generation import Chunk, generate, generate_batch, stream
 from course_utils.randomness import uniform
@@ -148,7 +148,7 @@ def test_the_loop_is_the_loop_by_hand(prompt_ids, seed, use_cache, sample):
 
 def test_steps_count_sampled_tokens_from_0(monkeypatch):
     asked = []
-    monkeypatch.setattr(generation_module, "uniform", lambda *args: asked.append(args) or uniform(*args))
+    monkeypatch.setattr(row_module, "uniform", lambda *args: asked.append(args) or uniform(*args))
     generate(SumModel(), ON_AND_ON, "1 2 3", SamplingParams(seed=9), budget(4), sample=2)
     assert asked == [(9, step, 2) for step in range(4)]
 
@@ -407,7 +407,7 @@ def test_greedy_draws_no_random_number_SEED_04(monkeypatch):
     def fail(*_):
         raise AssertionError("a random number was drawn")
 
-    monkeypatch.setattr(generation_module, "uniform", fail)
+    monkeypatch.setattr(row_module, "uniform", fail)
     monkeypatch.setattr(secrets, "randbits", fail)
     state = torch.get_rng_state().tolist()
     first = generate(BIGRAM, VOCAB, "th", GREEDY, budget(30))

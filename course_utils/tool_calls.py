@@ -1,0 +1,197 @@
+"""Tool calls: a call is read only when it is complete, judged before anything runs, and its result fed back.
+
+The model writes `<call>{"tool": "multiply", "args": [317, 24]}</call>`; each mark is one token, so no text can imitate
+it. What stands between the marks is data from a model: it is parsed as strict JSON and looked up in an allow list,
+never evaluated.
+"""
+
+import inspect
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from types import MappingProxyType
+
+from course_utils.loop import Batch
+from course_utils.randomness import check_uint64
+from course_utils.row import Row
+from course_utils.sampling import SamplingParams
+from course_utils.stopping import FinishReason, StopCriteria
+from course_utils.text import SPECIALS
+
+MAX_CALL_LENGTH = 200  # characters between the marks; a call of the corpus has about 40
+MAX_ARGUMENT = 999  # the corpus has numbers of up to three digits: the model has never seen a longer one
+
+
+class Outcome(Enum):
+    """What became of a call. Only RAN means that something was executed."""
+
+    RAN = "ran"
+    TRUNCATED = "truncated"  # the text ended within the call
+    OVERSIZED = "oversized"  # longer than MAX_CALL_LENGTH: it was not even parsed
+    MALFORMED = "malformed"  # no JSON object with exactly a tool and its arguments
+    UNKNOWN_TOOL = "unknown tool"  # not on the allow list
+    WRONG_ARGUMENTS = "wrong arguments"  # no integers, too many or too few, or refused by the tool
+    ROUND_LIMIT = "round limit"  # a valid call, but max_rounds have run already
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What the model wrote up to one end, and what became of it.
+
+    text: what may be shown, without the call. token_ids: what was sampled. call: the text between the marks, also of a
+    call that was cut off; None if there was none. outcome, result: of the call; result is None unless it ran.
+    """
+
+    text: str
+    token_ids: tuple[int, ...]
+    finish_reason: FinishReason
+    call: str | None = None
+    outcome: Outcome | None = None
+    result: str | None = None
+
+
+def read_call(text: str) -> tuple[str, list[int]] | None:
+    """The tool and the arguments that a call names, or None if it is no valid call. Executes nothing.
+
+    text: what stands between the marks: one JSON object with exactly the keys "tool", a str that is not empty, and
+        "args", a list of integers (true and 1.0 are none), which may be empty. Longer than MAX_CALL_LENGTH is invalid.
+
+    >>> read_call('{"tool": "add", "args": [1, 2]}'), read_call('{"tool": "add", "args": [1, 2')
+    (('add', [1, 2]), None)
+    """
+    call = _parsed(text)
+    return call if isinstance(call, tuple) else None
+
+
+def _parsed(text: str) -> tuple[str, list[int]] | Outcome:
+    """The call, or why it is none."""
+    if len(text) > MAX_CALL_LENGTH:
+        return Outcome.OVERSIZED
+    try:
+        call = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse)
+    except ValueError:
+        return Outcome.MALFORMED
+    if not isinstance(call, dict) or set(call) != {"tool", "args"} or not isinstance(call["tool"], str):
+        return Outcome.MALFORMED
+    if not call["tool"] or not isinstance(call["args"], list):
+        return Outcome.MALFORMED
+    if not all(type(argument) is int for argument in call["args"]):  # a bool is an int to isinstance
+        return Outcome.WRONG_ARGUMENTS
+    return call["tool"], call["args"]
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict:
+    """A JSON object whose keys differ: of two equal ones JSON does not say which counts."""
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return dict(pairs)
+
+
+def _refuse(constant: str):
+    raise ValueError(f"{constant} is no JSON")
+
+
+def run_call(text: str, tools: Mapping[str, Callable[..., int | str]]) -> tuple[Outcome, str | None]:
+    """Judge the text between the marks and, only if all of it is right, run the tool: (RAN, result) or (why not, None).
+
+    tools: the allow list: name to function of integers. It refuses arguments by a ValueError; others pass through.
+    """
+    checked = judge_call(text, tools)
+    if isinstance(checked, Outcome):
+        return checked, None
+    tool, arguments = checked
+    try:
+        return Outcome.RAN, str(tools[tool](*arguments))
+    except ValueError:
+        return Outcome.WRONG_ARGUMENTS, None
+
+
+def judge_call(text: str, tools: Mapping[str, Callable[..., int | str]]) -> tuple[str, list[int]] | Outcome:
+    """The tool and arguments if the call may run, else why not. Executes nothing."""
+    call = _parsed(text)
+    if isinstance(call, Outcome):
+        return call
+    tool, arguments = call
+    if tool not in tools:
+        return Outcome.UNKNOWN_TOOL
+    try:
+        inspect.signature(tools[tool]).bind(*arguments)
+    except TypeError:
+        return Outcome.WRONG_ARGUMENTS
+    return call
+
+
+def _add(a: int, b: int) -> int:
+    return _in_range(a) + _in_range(b)
+
+
+def _subtract(a: int, b: int) -> int:
+    return _in_range(a) - _in_range(b)
+
+
+def _multiply(a: int, b: int) -> int:
+    return _in_range(a) * _in_range(b)
+
+
+def _in_range(number: int) -> int:
+    if abs(number) > MAX_ARGUMENT:
+        raise ValueError(f"{number} is out of range; expected -{MAX_ARGUMENT} to {MAX_ARGUMENT}.")
+    return number
+
+
+calculator: Mapping[str, Callable[[int, int], int]] = MappingProxyType(
+    {"add": _add, "subtract": _subtract, "multiply": _multiply}
+)
+
+
+def run_with_tools(
+    model,
+    vocab,
+    prompt: str,
+    tools: Mapping[str, Callable[..., int | str]] = calculator,
+    sampling: SamplingParams = SamplingParams(),
+    stopping: StopCriteria = StopCriteria(),
+    max_rounds: int = 4,
+    use_cache: bool = True,
+    sample: int = 0,
+) -> list[Turn]:
+    """Continue the prompt, run the calls that the model completes, and let it go on with their results.
+
+    The result enters the context as `<result>…</result>`, tokens that are forced: they are fed to the same cache, and
+    belong neither to a turn's text nor to its token_ids. The budget, and the step of the draw, count sampled tokens
+    over all turns. A call that may not run ends the text: an error as a result is nothing that the model has ever seen.
+    max_rounds: how many calls may run. The other arguments are those of `generation.generate`.
+    """
+    max_rounds = check_uint64("max_rounds", max_rounds)
+    if isinstance(stopping, StopCriteria):  # the row refuses anything else
+        stopping = replace(stopping, tool_calls=True)
+    row = Row.start(model, vocab, prompt, sampling, stopping, sample)
+    batch = Batch(model, vocab, [row], use_cache)
+    turns = []
+    while True:
+        batch.run()
+        outcome, result = _judged(row, tools, may_run=len(turns) < max_rounds)
+        call = None if row.call is None else "".join(row.call)
+        turns.append(Turn(row.text, tuple(row.token_ids), row.finish_reason, call, outcome, result))
+        if outcome is not Outcome.RAN:
+            return turns
+        row.go_on(_result_ids(vocab, result))
+
+
+def _judged(row: Row, tools, may_run: bool) -> tuple[Outcome | None, str | None]:
+    if row.call is None:
+        return None, None
+    if row.finish_reason is not FinishReason.TOOL_CALL:
+        return Outcome.TRUNCATED, None
+    if may_run:
+        return run_call(row.tool_call, tools)
+    judged = judge_call(row.tool_call, tools)
+    return (judged if isinstance(judged, Outcome) else Outcome.ROUND_LIMIT), None
+
+
+def _result_ids(vocab, result: str) -> list[int]:
+    """The forced tokens. Raises ValueError for a result with a mark in it: data must not look like the protocol."""
+    if held := [mark for mark in SPECIALS if mark in result]:
+        raise ValueError(f"A tool gave {result!r}, which holds {held[0]!r}; expected a result without marks.")
+    return [vocab.ids["<result>"], *vocab.encode(result), vocab.ids["</result>"]]
