@@ -1,0 +1,178 @@
+"""The training loop: one step after the other, kept in one file so that it can go on after any interruption."""
+
+import json
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from tqdm.auto import tqdm
+
+from course_utils.text import CharVocab
+from course_utils.training.corpus import IGNORED, Corpus
+from course_utils.transformer import Transformer, TransformerConfig
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How to train.
+
+    batch: how many documents of each group a step takes. learning_rate: its highest value; it rises over `warmup` steps
+    and falls to 0 along half a cosine. clip: longer gradients are shortened to it. seed: chooses the documents.
+    """
+
+    steps: int = 6000
+    batch: tuple[int, ...] = (14, 160, 10)
+    learning_rate: float = 3e-3
+    warmup: int = 100
+    weight_decay: float = 0.1
+    clip: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self):
+        object.__setattr__(self, "batch", tuple(self.batch))
+        if self.steps < 1 or not self.batch or min(self.batch) < 1:
+            raise ValueError(
+                f"steps is {self.steps}, batch {self.batch}; expected at least 1 step and document of each."
+            )
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate is {self.learning_rate}; expected a number above 0.")
+
+    def learning_rate_at(self, step: int) -> float:
+        """The learning rate of step 0, 1, …"""
+        if step < self.warmup:
+            return self.learning_rate * (step + 1) / self.warmup
+        progress = (step - self.warmup) / max(1, self.steps - self.warmup)
+        return self.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
+
+
+class Trainer:
+    """A model in training. `losses` has the mean loss of each step so far, in nats a token."""
+
+    def __init__(self, model: Transformer, corpus: Corpus, settings: TrainingSettings):
+        self.model, self.corpus, self.settings = model, corpus, settings
+        matrices = [parameter for parameter in model.parameters() if parameter.ndim == 2]
+        gains = [parameter for parameter in model.parameters() if parameter.ndim != 2]
+        groups = [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": gains, "weight_decay": 0.0}]
+        self.optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate, betas=(0.9, 0.95))
+        self.losses: list[float] = []
+        self.n_tokens = 0
+
+    @property
+    def step(self) -> int:
+        """How many steps have been taken."""
+        return len(self.losses)
+
+    def take_step(self) -> float:
+        """One batch of each group, one change of the weights. Returns the mean loss over all its tokens, in nats."""
+        self.model.train()
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.settings.learning_rate_at(self.step)
+        batches = self.corpus.batches(self.settings.batch, self.settings.seed, self.step)
+        n_scored = sum(int((targets != IGNORED).sum()) for _, targets in batches)
+        total = 0.0
+        for inputs, targets in batches:  # one after the other: groups differ in length, and gradients add up
+            logits = self.model(inputs).flatten(0, 1)
+            loss = F.cross_entropy(logits, targets.flatten(), ignore_index=IGNORED, reduction="sum") / n_scored
+            loss.backward()
+            total += loss.item()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.n_tokens += n_scored
+        self.losses.append(total)
+        return total
+
+    def save(self, path: Path) -> None:
+        """Weights, the optimizer's state and the progress as one safetensors file, replaced whole."""
+        tensors = {}
+        for name, parameter in self.model.named_parameters():
+            tensors[f"model.{name}"] = parameter.detach().clone()
+            for key, value in self.optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizer.{key}.{name}"] = value.clone()
+        metadata = {
+            "about": json.dumps(self._about()),
+            "losses": json.dumps(self.losses),
+            "n_tokens": str(self.n_tokens),
+        }
+        part = path.with_name(path.name + ".part")
+        save_file(tensors, part, metadata=metadata)
+        part.replace(path)
+
+    def resume(self, path: Path) -> None:
+        """Go on from what `save` wrote, as if nothing had happened.
+
+        Raises ValueError if the file is damaged, or was written with another model's shape or other settings.
+        """
+        try:
+            with safe_open(path, framework="pt") as file:
+                metadata = file.metadata()
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is no dict
+        except (SafetensorError, OSError) as error:
+            raise ValueError(f"{path} is damaged ({error}). Remove it to begin anew.") from None
+        if json.loads(metadata["about"]) != (about := json.loads(json.dumps(self._about()))):
+            raise ValueError(
+                f"{path} was begun with {metadata['about']}, and now {json.dumps(about)} is asked for. "
+                f"Use the same settings, or another folder."
+            )
+        self.losses, self.n_tokens = json.loads(metadata["losses"]), int(metadata["n_tokens"])
+        with torch.no_grad():
+            for name, parameter in self.model.named_parameters():
+                parameter.copy_(tensors[f"model.{name}"])
+                kept = {key: tensors.get(f"optimizer.{key}.{name}") for key in ("step", "exp_avg", "exp_avg_sq")}
+                if self.step:
+                    self.optimizer.state[parameter] = kept
+
+    def _about(self) -> dict:
+        return {"settings": asdict(self.settings), "model": asdict(self.model.config)}
+
+
+def train_transformer(
+    model: Transformer,
+    vocab: CharVocab,
+    groups: Sequence[Sequence[str]],
+    settings: TrainingSettings = TrainingSettings(),
+    on_step: Callable[[Trainer], None] | None = None,
+    show_progress: bool = True,
+) -> list[float]:
+    """Train in place.
+
+    groups: lists of documents; `settings.batch` says how many of each a step takes. on_step: called after each step.
+    Returns the loss of each step, in nats a token. Interrupting it leaves the model as it is after the last whole step.
+    """
+    trainer = Trainer(model, Corpus(vocab, groups, model.block_size), settings)
+    run(trainer, on_step, show_progress)
+    return trainer.losses
+
+
+def run(trainer: Trainer, on_step: Callable[[Trainer], None] | None = None, show_progress: bool = True) -> None:
+    """Take the steps that are left, with a bar that shows loss, tokens a second and the time left.
+
+    The model ends in eval mode, also when the learner interrupts.
+    """
+    begun, tokens = time.perf_counter(), trainer.n_tokens
+    with tqdm(total=trainer.settings.steps, initial=trainer.step, unit="step", disable=not show_progress) as bar:
+        try:
+            while trainer.step < trainer.settings.steps:
+                loss = trainer.take_step()
+                rate = (trainer.n_tokens - tokens) / (time.perf_counter() - begun)
+                bar.set_postfix(loss=f"{loss:.3f}", tokens_per_s=f"{rate:,.0f}", refresh=False)
+                bar.update()
+                if on_step:
+                    on_step(trainer)
+        finally:
+            trainer.model.eval()
+
+
+def new_model(vocab: CharVocab, config: TransformerConfig, seed: int) -> Transformer:
+    """A model with random weights that depend on the seed alone; torch's own random state is left as it was."""
+    if config.vocab_size != len(vocab):
+        raise ValueError(f"config.vocab_size is {config.vocab_size}; the vocabulary has {len(vocab)} tokens.")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return Transformer(config)
