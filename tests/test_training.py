@@ -17,7 +17,8 @@ from course_utils.training.trainer import new_model
 from course_utils.transformer import TransformerConfig
 
 GROUPS = [["a cat sat", "a dog ran off", "the end"] * 4, ["1+1=2", "2+2=4"] * 3]
-VOCAB = CharVocab.from_text("".join(sum(GROUPS, [])))
+DOCUMENTS = [document for group in GROUPS for document in group]
+VOCAB = CharVocab.from_text("".join(DOCUMENTS))
 CONFIG = TransformerConfig(len(VOCAB), n_layer=1, n_head=2, n_kv_head=1, n_embd=8, block_size=16)
 SETTINGS = TrainingSettings(steps=12, batch=(3, 2), warmup=3, learning_rate=1e-2)
 
@@ -39,7 +40,7 @@ def test_a_row_is_one_document_from_bos_to_eos_and_the_target_is_the_next_token(
             scored = [target for target in wanted if target != IGNORED]
             n = len(scored)
             assert row[0] == VOCAB.bos_id and row[1:n] == scored[:-1] and scored[-1] == VOCAB.eos_id
-            assert VOCAB.decode(row) in sum(GROUPS, [])
+            assert VOCAB.decode(row) in DOCUMENTS
             assert row[n:] == [VOCAB.pad_id] * (len(row) - n) and wanted[n:] == [IGNORED] * (len(row) - n)
 
 
@@ -174,7 +175,18 @@ def test_settings_that_cannot_train_are_refused(changes, said):
 
 # The command
 
-SMALL = "--layers 1 --width 8 --heads 2 --kv-heads 1 --context 400 --batch 1 2 1 --save-every 2".split()
+SMALL = [
+    "--layers=1",
+    "--width=8",
+    "--heads=2",
+    "--kv-heads=1",
+    "--context=400",
+    "--save-every=2",
+    "--batch",
+    "1",
+    "2",
+    "1",
+]
 
 
 @pytest.fixture
