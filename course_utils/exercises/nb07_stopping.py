@@ -1,4 +1,8 @@
 """The exercises of notebook 07: stop strings, finish reasons, tool calls."""
 
+from course_utils.exercises.finish_reason import FINISH_REASON
+from course_utils.exercises.read_call import READ_CALL
+from course_utils.exercises.stop_matcher import STOP_MATCHER
+
 NOTEBOOK = "07_stopping"
-EXERCISES = ()
+EXERCISES = (STOP_MATCHER, FINISH_REASON, READ_CALL)

@@ -1,0 +1,120 @@
+"""Exercise 07.finish_reason: of the conditions that hold, the one that is reported. All 32 combinations are tried."""
+
+from course_utils.judging import Case, Exercise
+from course_utils.stopping import FinishReason
+
+EOS, STOP, CALL, LENGTH, CONTEXT = "EOS", "STOP_STRING", "TOOL_CALL", "LENGTH", "CONTEXT"
+
+
+_NAMES = ("last_is_eos", "stop", "call_complete", "n_new", "max_new_tokens", "n_context", "context_size")
+
+
+def _state(*, eos=False, stop=None, call=False, n_new=7, budget=100, n_context=40, size=512) -> dict:
+    """The arguments of a case, and how they are said. Nothing holds unless it is given."""
+    values = (eos, stop, call, n_new, budget, n_context, size)
+    shows = ", ".join(f"{name}={value!r}" for name, value in zip(_NAMES, values, strict=True))
+    return {"shows": shows, "args": lambda: values}
+
+
+def _is(name: str):
+    return lambda value, args: value is FinishReason[name]
+
+
+def _gives(hint_id: str, hint: str, name: str | None, **state) -> Case:
+    """A case that asks for a reason by its name, or for None."""
+    want = {"want": None} if name is None else {"judge": _is(name)}
+    return Case(hint_id, hint, **_state(**state), error_is_typical=True, **want)
+
+
+_HOLDS = {EOS: {"eos": True}, STOP: {"stop": "END"}, CALL: {"call": True},
+          LENGTH: {"n_new": 100}, CONTEXT: {"n_context": 512}}  # fmt: skip
+_FIRST = {
+    (EOS, STOP): "the end mark comes before a stop string: the model itself has ended.",
+    (EOS, CALL): "the end mark comes before a call: the model itself has ended.",
+    (STOP, CALL): "a stop string comes before a call.",
+    (
+        EOS,
+        LENGTH,
+    ): "the last token that the budget allows may be the end mark. The text is whole then.",
+    (STOP, LENGTH): "the last token that the budget allows may complete a stop string. Then nothing was cut off.",
+    (CALL, LENGTH): "the last token that the budget allows may complete a call. Then the call can be run.",
+    (EOS, CONTEXT): "the last token that has room may be the end mark. The text is whole then.",
+    (STOP, CONTEXT): "the last token that has room may complete a stop string. Then nothing was cut off.",
+    (CALL, CONTEXT): "the last token that has room may complete a call. Then the call can be run.",
+    (LENGTH, CONTEXT): "the budget comes before the context: it is what the caller can change.",
+}
+_IDS = {STOP: "eos-first", CALL: "call-too-early", LENGTH: "not-cut-off", CONTEXT: "room-comes-last"}
+
+
+def _pairs() -> list[Case]:
+    return [_gives(_IDS[second], hint, first, **_HOLDS[first], **_HOLDS[second])
+            for (first, second), hint in _FIRST.items()]  # fmt: skip
+
+
+def _many() -> list[Case]:
+    """Three or more conditions at a time."""
+    hint = "several conditions hold. Go through them in the order EOS, STOP_STRING, TOOL_CALL, LENGTH, CONTEXT."
+    cases = []
+    for bits in range(32):
+        names = [name for place, name in enumerate(_HOLDS) if bits >> place & 1]
+        if len(names) >= 3:
+            held = {key: value for name in names for key, value in _HOLDS[name].items()}
+            cases.append(_gives("several", hint, names[0], **held))
+    return cases
+
+
+_GOES_ON = "no condition holds: the answer is None, and the text goes on."
+_ONE_LESS = "there is still room for a token: this is no reason yet."
+_COUNTS = "the budget is compared with the new tokens, the context size with all tokens. Do not mix them up."
+_ANY_STOP = "`stop` is None, or the str that matched. Any such str is a reason, whatever it says."
+_LARGE = "counts may be large. Compare them with ==: `is` asks for the same object."
+
+FINISH_REASON = Exercise(
+    id="07.finish_reason",
+    writes="`finish_reason(last_is_eos, stop, call_complete, n_new, max_new_tokens, n_context, context_size)`",
+    contract="a FinishReason, or None to go on; EOS, then STOP_STRING, TOOL_CALL, LENGTH, CONTEXT; LENGTH if n_new = "
+    "max_new_tokens, CONTEXT if n_context = context_size; stop is None or the str that matched",
+    difficulty="easy",
+    minutes=8,
+    hints=(
+        "Five questions, one after the other. The first that is answered with yes decides.",
+        "`FinishReason.EOS` and its fellows are the answers. Behind the last question comes None.",
+    ),
+    reference="course_utils.stopping:finish_reason",
+    cases=(
+        Case("a-word", "this is a word or a number. Asked for is the member itself, such as `FinishReason.LENGTH`: a "
+             "misspelt member is an error at once, a misspelt word is not.", **_state(eos=True),
+             wrong=lambda value: not isinstance(value, FinishReason)),
+        _gives("eos", "the last token is the end mark, and nothing else holds.", EOS, eos=True),
+        _gives("stop", "a stop string has matched, and nothing else holds.", STOP, stop="END"),
+        _gives("call", "a call is complete, and nothing else holds.", CALL, call=True),
+        _gives("length", "there are as many new tokens as the budget allows.", LENGTH, n_new=100),
+        _gives("context", "the context is full.", CONTEXT, n_context=512),
+        _gives("goes-on", _GOES_ON, None),
+        _gives("goes-on", f"{_GOES_ON} It is the first token.", None, n_new=1, n_context=2),
+        _gives("one-less", f"{_ONE_LESS} The budget has one left.", None, n_new=99),
+        _gives("one-less", f"{_ONE_LESS} The context has one left.", None, n_context=511),
+        _gives("one-less", f"{_ONE_LESS} Both have one left.", None, n_new=99, n_context=511),
+        _gives("counts", _COUNTS, None, n_new=7, budget=40, n_context=40),
+        _gives("counts", f"{_COUNTS} The prompt does not count for the budget.", None, n_new=20, n_context=300),
+        _gives("counts", f"{_COUNTS} Here they are equal crosswise.", None, n_new=7, budget=512, n_context=7, size=8),
+        _gives("counts", f"{_COUNTS} Budget and context size may be equal.", None, budget=512),
+        _gives("counts", f"{_COUNTS} The new tokens are a part of the context.", None, n_new=12, n_context=504),
+        _gives("counts", f"{_COUNTS} This budget is larger than the context.", CONTEXT, n_new=20, budget=900,
+               n_context=64, size=64),
+        _gives("counts", f"{_COUNTS} This context is smaller than the other one.", LENGTH, n_new=16, budget=16,
+               n_context=40, size=64),
+        _gives("zero", "a budget of 0 is used up at once: 0 new tokens are as many as it allows.", LENGTH, n_new=0,
+               budget=0, n_context=5),
+        _gives("any-stop", _ANY_STOP, STOP, stop="\n"),
+        _gives("any-stop", f"{_ANY_STOP} This one is a space.", STOP, stop=" "),
+        _gives("any-stop", f"{_ANY_STOP} This one looks like a number.", STOP, stop="0"),
+        _gives("any-stop", f"{_ANY_STOP} This one looks like an end mark, and is none.", STOP, stop="<eos>"),
+        _gives("any-stop", f"{_ANY_STOP} This one looks like the mark of a call.", STOP, stop="</call>"),
+        _gives("large", _LARGE, LENGTH, n_new=int("5000"), budget=int("5000"), n_context=6000, size=131072),
+        _gives("large", f"{_LARGE} Here it is the context.", CONTEXT, n_new=5000, budget=10**6, n_context=int("131072"),
+               size=int("131072")),
+        *_pairs(),
+        *_many(),
+    ),
+)  # fmt: skip
