@@ -18,6 +18,7 @@ Each module builds on those above it:
     records           what a text needs to be made again
     generation        from a prompt to a text: one way for every model, alone, in a batch or streamed
     compare_logits    the one equivalence check
+    clinic            decoders with planted faults, and what tells them apart
     tool_calls        a call is read, judged, run, and its result fed back
     metrics           repetition, coherence, loss; right answers: pass@k and intervals
     comparison        did it help: differences, their intervals, the runs that they need

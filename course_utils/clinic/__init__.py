@@ -1,0 +1,25 @@
+"""The clinic: decoders that look alike, each with one planted fault, or none.
+
+A specimen is a model like any other: call it with token ids, a cache and an attention mask, give it to `generate`, or
+compare it with the sound model. Its letter does not tell what is wrong with it; `examine`, `stored_positions` and
+what a learner measures do.
+
+    sound, vocab = load_model("tiny_llama")
+    specimens = clinic.admit(sound)
+    report = clinic.examine(specimens["C"], sound, token_ids)["decode"]
+"""
+
+from course_utils.clinic.admission import DIAGNOSES, FAULTS, SOUND, admit, planted
+from course_utils.clinic.situations import SITUATIONS, examine, signature, stored_positions
+
+__all__ = [
+    "DIAGNOSES",
+    "FAULTS",
+    "SITUATIONS",
+    "SOUND",
+    "admit",
+    "examine",
+    "planted",
+    "signature",
+    "stored_positions",
+]

@@ -1,0 +1,225 @@
+"""The planted faults: each is far above the noise, the sound decoder is not, and no two look the same."""
+
+import pytest
+import torch
+
+from course_utils import clinic
+from course_utils.checkpoint import load_model
+from course_utils.compare_logits import cached_equals_full, compare_logits, in_chunks
+from course_utils.generation import generate_batch
+from course_utils.kv_cache import reuse_prefix
+from course_utils.sampling import SamplingParams
+from course_utils.stopping import StopCriteria
+from course_utils.text import load_documents
+
+SHOWS_IN = {
+    "positions restart at 0": {"decode", "chunk", "edit", "update"},
+    "positions off by one": {"decode", "chunk", "edit", "update"},
+    "position frozen": {"decode", "edit", "update"},
+    "last prompt token fed twice": {"decode", "chunk", "edit", "update"},
+    "first token never stored": {"decode", "chunk", "edit", "update"},
+    "mask aligned top-left": {"chunk", "edit"},
+    "pads can be seen": {"left pads"},
+    "no causal mask in a chunk": {"chunk", "future", "edit"},
+    "rotary applied twice": {"whole", "decode", "chunk", "left pads", "edit", "update"},
+    "keys of layer 0 everywhere": {"decode", "chunk", "edit", "update"},
+    "heads tiled": {"whole", "decode", "chunk", "left pads", "edit", "update"},
+    "dropout left on": set(clinic.SITUATIONS),
+    "old keys after an edit": {"edit"},
+    "old keys after a weight update": {"update"},
+    "keys rounded to bfloat16": {"decode", "chunk", "edit", "update"},
+    "sound": set(),
+}
+
+
+@pytest.fixture(scope="module")
+def sound():
+    return load_model("tiny_llama")[0]
+
+
+@pytest.fixture(scope="module")
+def vocab():
+    return load_model("tiny_llama")[1]
+
+
+@pytest.fixture(scope="module")
+def ids(vocab):
+    document = max(load_documents("tales", "validation"), key=len)
+    return torch.tensor([[vocab.bos_id, *vocab.encode(document)]])[:, :44]
+
+
+@pytest.fixture(scope="module")
+def specimens(sound):
+    return clinic.admit(sound)
+
+
+@pytest.fixture(scope="module")
+def reports(sound, specimens, ids):
+    torch.manual_seed(0)
+    return {clinic.DIAGNOSES[letter]: clinic.examine(one, sound, ids) for letter, one in specimens.items()}
+
+
+def test_every_fault_is_admitted_once_under_a_neutral_name(specimens):
+    assert sorted(clinic.DIAGNOSES.values()) == sorted(clinic.FAULTS) == sorted(SHOWS_IN)
+    assert len(clinic.FAULTS) == 16 and list(specimens) == list(clinic.DIAGNOSES)
+    assert [repr(one) for one in specimens.values()] == [f"Specimen {letter}" for letter in specimens]
+
+
+@pytest.mark.parametrize("fault", clinic.FAULTS)
+def test_eqv_06_a_fault_shows_in_its_situations_far_above_the_noise_and_in_no_other(reports, fault):
+    assert {name for name, report in reports[fault].items() if not report} == SHOWS_IN[fault]
+    for name, report in reports[fault].items():
+        if name in SHOWS_IN[fault]:
+            assert report.max_abs_diff > 30 * report.tolerance, f"{fault}, {name}: {report}"
+        else:
+            assert report.max_abs_diff < report.tolerance / 2, f"{fault}, {name}: {report}"
+
+
+def test_no_two_specimens_have_the_same_signature(sound, reports, ids):
+    signatures = {clinic.signature(reports[fault], positions(fault, sound, ids)) for fault in clinic.FAULTS}
+    assert len(signatures) == 16
+
+
+def test_the_sound_specimen_is_equal_at_every_split(sound, ids):
+    one = clinic.planted("sound", sound)
+    for split in (1, 24, 43, [30, 14]):
+        report = cached_equals_full(one, ids, split)
+        assert report, str(report)
+
+
+@pytest.mark.parametrize("fault", [fault for fault in clinic.FAULTS if fault not in ("sound", "heads tiled")])
+def test_a_specimen_has_the_sound_models_weights(sound, fault):
+    ours, theirs = clinic.planted(fault, sound).state_dict(), sound.state_dict()
+    assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+
+
+def test_tiling_moves_heads_and_nothing_else(sound, ids):
+    """Tiled twice is grouped again where H / K = K, as in the shipped model: 4 heads, 2 key/value heads."""
+    assert (sound.config.n_head, sound.config.n_kv_head) == (4, 2)
+    once = clinic.planted("heads tiled", sound)
+    twice = clinic.planted("heads tiled", once)
+    with torch.no_grad():
+        assert not compare_logits(sound(ids), once(ids)) and compare_logits(sound(ids), twice(ids))
+
+
+def positions(fault, sound, ids, split=24):
+    return clinic.stored_positions(clinic.planted(fault, sound), sound, ids[:, :28], split)
+
+
+def test_stored_positions_are_read_from_the_keys(sound, ids):
+    assert positions("sound", sound, ids) == list(range(28))
+    assert positions("positions off by one", sound, ids) == [*range(24), 25, 26, 27, 28]
+    assert positions("position frozen", sound, ids) == [*range(24), 24, 24, 24, 24]
+    assert positions("rotary applied twice", sound, ids) == list(range(0, 56, 2))
+
+
+def test_kvc_15_a_table_that_forgets_the_offset_puts_every_step_at_0(sound, ids):
+    assert positions("positions restart at 0", sound, ids) == [*range(24), 0, 0, 0, 0]
+    assert positions("positions restart at 0", sound, ids, [24, 4]) == [*range(24), 0, 1, 2, 3]
+
+
+def test_kvc_05_a_token_fed_twice_makes_the_cache_one_longer(sound, ids):
+    one = clinic.planted("last prompt token fed twice", sound)
+    caches = [model.new_cache() for model in (sound, one)]
+    for model, cache in zip((sound, one), caches, strict=True):
+        in_chunks(model, ids[:, :28], 24, cache=cache)
+    assert [cache.n_tokens for cache in caches] == [28, 29]
+    assert caches[1].token_ids[0, 24] == ids[0, 23]
+
+
+def test_kvc_06_without_its_place_the_first_token_has_no_influence(sound, ids):
+    other = ids.clone()
+    other[0, 0] = ids[0, 3]
+    for fault, equal in (("sound", False), ("first token never stored", True)):
+        model = clinic.planted(fault, sound)
+        one, two = (in_chunks(model, tokens, 1)[:, 1:] for tokens in (ids, other))
+        assert compare_logits(one, two).equal == equal
+    assert positions("first token never stored", sound, ids)[:2] == [None, 1]
+
+
+def test_kvc_18_reuse_stops_at_the_first_different_token(sound):
+    for fault, reused in (("sound", 2), ("old keys after an edit", 3)):
+        model = clinic.planted(fault, sound)
+        cache = model.new_cache()
+        in_chunks(model, [1, 2, 3, 4, 5], [5], cache=cache)
+        prompt = torch.tensor([[1, 2, 9, 4]])
+        assert model.reuse(cache, prompt[0].tolist()) == reused
+        new = in_chunks(model, prompt[:, reused:], [4 - reused], cache=cache)
+        with torch.no_grad():
+            assert compare_logits(sound(prompt)[:, reused:], new).equal == (fault == "sound")
+        assert cache.n_tokens == 4
+
+
+def test_kvc_20_crop_then_continue_equals_a_fresh_run(sound):
+    cache = sound.new_cache()
+    in_chunks(sound, [1, 2, 3, 4, 5], [5], cache=cache)
+    cache.crop(3)
+    new = in_chunks(sound, [9], [1], cache=cache)
+    assert cache.n_tokens == 4 and cache.token_ids[0].tolist() == [1, 2, 3, 9]
+    with torch.no_grad():
+        assert compare_logits(sound(torch.tensor([[1, 2, 3, 9]]))[:, -1:], new)
+
+
+def test_eqv_02_dropout_left_on_differs_from_call_to_call_and_eval_does_not_help(sound, ids):
+    one = clinic.planted("dropout left on", sound).eval()
+    with torch.no_grad():
+        assert not compare_logits(one(ids), one(ids))
+    assert not any(module.training for module in one.modules())
+
+
+def test_changed_weights_are_refused_by_every_cache_but_the_one_with_that_fault(sound, ids):
+    for fault, refuses in (("sound", True), ("old keys after a weight update", False)):
+        model = clinic.planted(fault, sound)
+        cache = model.new_cache()
+        in_chunks(model, ids[:, :8], [8], cache=cache)
+        with torch.no_grad():
+            model.head.weight.mul_(1.5)
+        if refuses:
+            with pytest.raises(ValueError, match="weights have changed"):
+                in_chunks(model, ids[:, 8:10], [2], cache=cache)
+        else:
+            in_chunks(model, ids[:, 8:10], [2], cache=cache)
+
+
+def test_eqv_05_some_wrong_decoders_keep_the_text_of_some_prompts(sound, vocab):
+    prompts = [document[:24] for document in load_documents("tales", "validation")[:8]]
+    greedy, twenty = SamplingParams(greedy=True), StopCriteria(20)
+    right = [one.text for one in generate_batch(sound, vocab, prompts, greedy, twenty)]
+    kept = 0
+    for fault in ("keys rounded to bfloat16", "last prompt token fed twice", "positions off by one"):
+        model = clinic.planted(fault, sound)
+        kept += sum(
+            a.text == b for a, b in zip(generate_batch(model, vocab, prompts, greedy, twenty), right, strict=True)
+        )
+    assert kept > 0
+
+
+def test_bat_12_a_row_has_the_same_logits_alone_and_in_a_padded_batch(sound, ids):
+    rows = [ids[0, :9], ids[0, 10:12], ids[0, 20:25]]
+    for side in ("left", "right"):
+        T = max(map(len, rows))
+        batch, mask = torch.full((3, T), 2), torch.zeros(3, T, dtype=torch.bool)
+        for number, row in enumerate(rows):
+            place = slice(T - len(row), T) if side == "left" else slice(0, len(row))
+            batch[number, place], mask[number, place] = row, True
+        with torch.no_grad():
+            together = sound(batch, attention_mask=mask)
+            for number, row in enumerate(rows):
+                report = compare_logits(sound(row[None])[0], together[number, mask[number]])
+                assert report, f"{side}: {report}"
+
+
+def test_unknown_faults_and_short_texts_are_refused(sound, ids):
+    with pytest.raises(ValueError, match="expected one of positions restart"):
+        clinic.planted("cosmic rays", sound)
+    with pytest.raises(ValueError, match="40"):
+        clinic.examine(sound, sound, ids[:, :30])
+
+
+def test_reuse_of_the_sound_specimen_is_the_packages(sound, ids):
+    one = clinic.planted("sound", sound)
+    ours, theirs = one.new_cache(), sound.new_cache()
+    for model, cache in ((one, ours), (sound, theirs)):
+        in_chunks(model, ids, [ids.shape[1]], cache=cache)
+    new = [*ids[0, :20].tolist(), 9, 9]
+    assert one.reuse(ours, new) == reuse_prefix(theirs, new) == 20
