@@ -5,13 +5,14 @@ CHECK_ARGS ?=
 NB ?=
 PY := .venv/bin/python
 
-.PHONY: help env lab check reset test corpus notebooks
+.PHONY: help env lab check reset test portability corpus notebooks
 
 help:
 	@echo 'make lab              open the course in JupyterLab; LAB_ARGS="--no-browser --port 8899" passes options on'
 	@echo 'make check            judge the exercises in all of your notebooks; NB=03 for one of them'
 	@echo 'make reset NB=03      a fresh notebook 03; yours is kept as a dated copy'
 	@echo 'make test             everything that is tested, as CI does it'
+	@echo 'make portability      the notebooks alone, with one thread and two, with AVX2 and without; takes four times as long'
 	@echo 'make notebooks        for contributors: build notebooks/ from authoring/; NB=02 for one of them'
 	@echo 'make corpus           for contributors: write data/ again'
 	@echo 'make env              only make the environment in .venv; PYTHON=python3.12 names the Python to use'
@@ -31,7 +32,13 @@ reset: env
 test: env
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
-	COURSE_BUDGET=small $(PY) -m pytest
+	$(PY) -m pytest
+
+portability: env
+	@for capability in default avx2; do for threads in 1 2; do \
+	  echo "== ATEN_CPU_CAPABILITY=$$capability, $$threads thread(s)"; \
+	  ATEN_CPU_CAPABILITY=$$capability OMP_NUM_THREADS=$$threads $(PY) -m pytest -q notebooks || exit 1; \
+	done; done
 
 corpus: env
 	$(PY) -m course_utils.storyworld data

@@ -1,7 +1,8 @@
 """How much the long cells of the notebooks compute: one switch for all of them.
 
-`COURSE_BUDGET=small` in the environment lowers every budget; `make test` sets it, so that training and sweeps are run by
-each test without taking their full time. What a small budget gives is checked, never compared with stored outputs.
+`COURSE_BUDGET=small` in the environment lowers every budget. Under pytest it is set by the project's `conftest.py`, so
+that training and sweeps run there without taking their full time. What a small budget gives is checked, never compared
+with stored outputs.
 """
 
 import os

@@ -126,7 +126,7 @@ class KVCache:
 
     def copy(self) -> "KVCache":
         """An independent cache with the same content: going on with one leaves the other as it is."""
-        other = object.__new__(KVCache)
+        other = object.__new__(type(self))
         other.__dict__ = dict(self.__dict__)
         other._store, other._ids = self._store.clone(), self._ids.clone()
         other._split()

@@ -212,8 +212,9 @@ def test_text_is_utf8_with_unix_line_ends_and_no_bom():
     assert [name for name, content in found.items() if not content.endswith(b"\n")] == []
 
 
-def test_data_is_small():
-    assert sum(path.stat().st_size for path in FILES if ROOT / "data" in path.parents) <= 3_000_000
+@pytest.mark.parametrize(("folder", "limit"), [("data", 3_000_000), ("data/tiny_llama", 5_000_000)])
+def test_data_is_small(folder, limit):
+    assert 0 < sum(path.stat().st_size for path in FILES if path.parent == ROOT / folder) <= limit
 
 
 def test_modules_are_short_and_well_named():
