@@ -8,6 +8,7 @@ Each module builds on those above it:
     budget            how much the long cells compute
     randomness        one uniform number for each (seed, step, sample)
     sampling          temperature, top-k, top-p, min-p, and the draw
+    translate         our settings in the words of transformers, vLLM and llama.cpp
     bigram            a model with one row of logits for each previous token
     kv_cache          what a transformer keeps of the tokens that it has processed
     transformer       a tiny Llama

@@ -1,0 +1,155 @@
+"""Exercise 09.translate: our settings as arguments for `generate` of transformers, judged by what they mean there."""
+
+from collections.abc import Mapping
+
+from course_utils.answers import same
+from course_utils.exercises.meaning import N_ROWS, meant, wanted
+from course_utils.exercises.shared_cases import EARLIER_CALL
+from course_utils.judging import Case, Exercise
+
+KEYS = ("do_sample", "temperature", "top_k", "top_p", "min_p")
+
+_ALL = {"temperature": 0.7, "top_k": 12, "top_p": 0.85, "min_p": 0.08}
+_LLAMA_CPP = ("top_k", "top_p", "min_p", "temperature")
+_VLLM = ("temperature", "min_p", "top_k", "top_p")
+
+
+def _arguments(settings: dict) -> dict:
+    """What a case shows, and what makes its arguments."""
+
+    def make():
+        from course_utils.sampling import SamplingParams
+
+        return (SamplingParams(**settings),)
+
+    listed = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+    return {"shows": f"SamplingParams({listed})", "args": make}
+
+
+def _same_meaning(value, args) -> bool:
+    return same(meant(value), wanted(args[0]))
+
+
+def _wanted(hint_id: str, hint: str, **settings) -> Case:
+    """A case that asks for arguments with the meaning of these settings."""
+    return Case(hint_id, hint, **_arguments(settings), judge=_same_meaning, error_is_typical=True)
+
+
+def _unwanted(hint_id: str, hint: str, wrong, **settings) -> Case:
+    """A case that asks for arguments which `wrong` does not recognise."""
+    return Case(hint_id, hint, **_arguments(settings), wrong=wrong)
+
+
+def _refused(hint_id: str, hint: str, **settings) -> Case:
+    """A case that asks for a ValueError."""
+    return Case(hint_id, hint, **_arguments(settings), raises=ValueError)
+
+
+def _is_an_error(value) -> bool:
+    try:
+        meant(value)
+    except Exception:
+        return True
+    return False
+
+
+def _n_kept(value):
+    return (meant(value) > 0).sum(-1)
+
+
+def _is_whole(number) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool)
+
+
+def _is_left_over(value) -> bool:
+    return any(value.get(name) == number for name, number in _ALL.items())
+
+
+def _draws(value) -> bool:
+    return bool(value.get("do_sample")) or _is_an_error(value)
+
+
+_NO_DRAW = (
+    "greedy draws nothing: without sampling, `generate` takes the likeliest token. A temperature of 0 is an error "
+    "there, and with a top_k of 1 it still draws, among all that tie."
+)
+_DROPPED = "a setting that is on arrives changed or not at all. Each of the four has its own argument."
+_OFF = "top_k = 0, top_p = 1 and min_p = 0 switch a filter off, and so does a top_k above the vocabulary."
+_IGNORED = (
+    "`generate` has one order: temperature, top-k, top-p, min-p. The order of a dict's keys means nothing to it. Where "
+    "another order gives other probabilities, a ValueError is asked for."
+)
+_PARTLY = (
+    "this order was taken for that of `generate`, temperature, top-k, top-p, min-p. Each step that is on has to stand "
+    "behind the same ones."
+)
+
+CASES = (
+    Case("not-a-dict", "asked for is a dict, as `model.generate(**arguments)` takes it.", **_arguments(_ALL),
+         judge=lambda value, args: isinstance(value, Mapping)),
+    _unwanted("seed", "`generate` has no argument for a seed: it draws from torch's global random numbers.",
+              lambda value: not {"seed", "generator"}.isdisjoint(value), **_ALL, seed=3),
+    _unwanted("other-argument", f"{', '.join(KEYS)} are the arguments that say all this. Others say something else, or "
+              "`generate` does not know them.", lambda value: not set(value) <= set(KEYS), **_ALL),
+    _unwanted("greedy-by-default", "without `do_sample=True`, `generate` takes the likeliest token, whatever the other "
+              "arguments say.", lambda value: not value.get("do_sample"), **_ALL),
+    _unwanted("whole-temperature", "`generate` raises an error for a temperature that is an int. It has to be a float.",
+              lambda value: _is_whole(value.get("temperature")), **{**_ALL, "temperature": 2.0}),
+    _unwanted("refused", "`generate` raises an error for one of these values. Pass them in a cell of your own, and "
+              "read what it says.", _is_an_error, **_ALL),
+    _wanted("by-hand", "go through the four settings: what is the argument called, and does its number mean the same?",
+            **_ALL),
+    _unwanted("earlier-call", EARLIER_CALL, _is_left_over, temperature=1.0),
+    _unwanted("silent-top-k", "50 tokens were kept. A top_k that is left out is not off: `generate` then takes 50.",
+              lambda value: same(_n_kept(value), [50] * N_ROWS), temperature=1.0),
+    _unwanted("wrong-off", "None switches a filter off. With this number the filter keeps a single token: for top_p 1 "
+              "is off, for min_p 0.", lambda value: _n_kept(value).min() == 1, temperature=1.0),
+    _wanted("defaults", "the defaults keep every token and change no probability. For `generate` a filter is off at "
+            "top_k = 0, top_p = 1, min_p = 0; a negative number is an error.", temperature=1.0),
+    _wanted("dropped", _DROPPED, temperature=1.7),
+    _wanted("dropped", _DROPPED, temperature=0.3),
+    _wanted("dropped", _DROPPED, temperature=0.17),
+    _wanted("dropped", _DROPPED, top_k=1),
+    _wanted("dropped", _DROPPED, top_k=60),
+    _wanted("dropped", _DROPPED, top_p=0.6),
+    _wanted("dropped", _DROPPED, top_p=0.99),
+    _wanted("dropped", _DROPPED, min_p=0.3),
+    _wanted("dropped", _DROPPED, min_p=0.004),
+    _wanted("dropped", _DROPPED, temperature=0.9, top_k=20, top_p=0.9),
+    _wanted("dropped", _DROPPED, top_k=9, min_p=0.03),
+    _wanted("dropped", _DROPPED, temperature=1.4, top_p=0.7, min_p=0.2),
+    _wanted("zero-is-none", "top_p = 0 is a setting, and keeps one token. `or` and `if top_p` take it for None.",
+            temperature=0.9, top_p=0.0),
+    _wanted("off-numbers", _OFF, temperature=0.5, top_k=0, top_p=1.0, min_p=0.0),
+    _wanted("off-numbers", _OFF, top_k=1000, top_p=0.9),
+    _unwanted("greedy-draws", _NO_DRAW, _draws, greedy=True),
+    _unwanted("greedy-draws", _NO_DRAW, _draws, temperature=0.0),
+    _wanted("greedy", "with greedy=True the other settings mean nothing, and there is nothing to refuse.", greedy=True,
+            temperature=0.7, top_k=40, top_p=0.9),
+    _refused("order-ignored", _IGNORED, **_ALL, order=_LLAMA_CPP),
+    _refused("order-ignored", _IGNORED, temperature=0.5, top_p=0.8, order=_LLAMA_CPP),
+    _refused("order-partly", _PARTLY, **_ALL, order=_VLLM),
+    _refused("order-partly", _PARTLY, temperature=0.7, top_p=0.7, min_p=0.2, order=_VLLM),
+    _refused("order-partly", _PARTLY, top_k=5, top_p=0.7, order=("temperature", "top_p", "top_k", "min_p")),
+    _refused("order-partly", _PARTLY, top_p=0.7, min_p=0.2, order=("temperature", "top_k", "min_p", "top_p")),
+    _refused("order-partly", _PARTLY, temperature=0.5, top_p=0.8, order=("top_k", "top_p", "temperature", "min_p")),
+    _refused("order-partly", _PARTLY, temperature=0.5, min_p=0.2, order=("min_p", "temperature", "top_k", "top_p")),
+)  # fmt: skip
+
+TRANSLATE = Exercise(
+    id="09.translate",
+    writes="`to_transformers(params)`",
+    contract=f"SamplingParams → dict of {', '.join(KEYS)}, with which `generate` draws from the same probabilities; "
+    "the seed is left out; ValueError where the steps that are on stand in an order that `generate` can't follow (an "
+    "order that differs in nothing but steps that are off may be refused or translated)",
+    difficulty="medium",
+    minutes=15,
+    hints=(
+        "What does `generate` do with an argument that you leave out? Say all of them.",
+        "None has to become the number that switches the filter off there. 0 is no None: test with `is None`.",
+        "The order first: compare `params.order` with the one that `generate` follows. Greedy has no order, and one "
+        "argument.",
+    ),
+    reference="course_utils.translate:to_transformers",
+    cases=CASES,
+)
