@@ -15,6 +15,8 @@ class Control:
     low, high, step: limits of a slider or number. An integer step makes integers.
     words: values that are shown and spoken as words, such as {"0": "off"}.
     options: for a choice, the values and their labels.
+    sets: for a choice, option -> {another control: the value that it gets when the option is chosen}. An option that
+        sets nothing is shown as soon as one of those controls is moved to another value.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Control:
     step: float = 1
     words: Mapping[str, str] = field(default_factory=dict)
     options: Sequence[tuple[str, str]] = ()
+    sets: Mapping[str, Mapping[str, float | int | str]] = field(default_factory=dict)
 
     def describe(self) -> dict:
         """For the front end, as JSON."""

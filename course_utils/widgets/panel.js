@@ -55,13 +55,14 @@ function render({ model, el }) {
   const controls = {};
   const form = element("div", { class: "cp-controls" });
   for (const control of model.get("controls")) {
-    controls[control.name] = makeControl(control, `cp-${view}-${control.name}`, () => { moved = true; ask("look"); });
+    const changed = () => { follow(control); moved = true; ask("look"); };
+    controls[control.name] = makeControl(control, `cp-${view}-${control.name}`, changed);
     form.append(controls[control.name].row);
   }
 
   const slots = {};
   for (const name of Object.keys(opening.slots)) {
-    const picture = ["bars", "mass", "cdf", "steps"].includes(name);
+    const picture = ["bars", "mass", "cdf", "steps", "growth", "heads"].includes(name);
     slots[name] = element(picture ? "figure" : "div", { "data-slot": name, class: `cp-${name}` });
   }
   if (slots.text) Object.entries({ tabindex: 0, role: "group", "aria-label": "Continuation", ...KEYS })
@@ -86,6 +87,18 @@ function render({ model, el }) {
   let speaking;
 
   const set = (settings) => { for (const [name, value] of Object.entries(settings)) controls[name]?.set(value); };
+  // A choice may set other controls; moving one of these away from it leaves the choice. Here, so that no answer that
+  // comes late can undo what the hand has done meanwhile.
+  const follow = (control) => {
+    const chosen = (choice) => choice.sets[controls[choice.name].get()] ?? {};
+    set(chosen(control));
+    for (const choice of model.get("controls")) {
+      const asked = chosen(choice)[control.name];
+      if (asked === undefined || asked === controls[control.name].get()) continue;
+      const free = choice.options.find(([value]) => !choice.sets[value]);
+      if (free) controls[choice.name].set(free[0]);
+    }
+  };
   const show = (answer) => { for (const [name, text] of Object.entries(answer)) if (slots[name]) slots[name].innerHTML = text; };
 
   const ask = (kind) => {

@@ -28,18 +28,18 @@ def bars(look: Look, labels: Sequence[str], by_id: bool = False) -> str:
     top = next(t for t in (0.1, 0.25, 0.5, 1.0) if t >= max(look.before.max(), look.after[ids].max()) - 1e-9 or t == 1)
     column = min((RIGHT - LEFT) / len(ids), 120)
     digits = 3 if column > 24 else 2
-    marks = [_axis(top)]
+    marks = [axis(top)]
     for index, token in enumerate(ids):
         x, before, after = LEFT + column * (index + 0.5), float(look.before[token]), float(look.after[token])
         kind = "kept" if look.kept[token] else "dropped"
-        marks.append(_bar(x, column * 0.76, _y(0, top), _y(min(before, top), top), f"cp-before cp-{kind}-before"))
+        marks.append(bar(x, column * 0.76, y_of(0, top), y_of(min(before, top), top), f"cp-before cp-{kind}-before"))
         if look.kept[token]:
-            marks.append(_bar(x, column * 0.44, _y(0, top), _y(after, top), "cp-kept"))
+            marks.append(bar(x, column * 0.44, y_of(0, top), y_of(after, top), "cp-kept"))
         value = f"{after:.{digits}f}".removeprefix("0") if look.kept[token] else "0"
-        marks.append(_text(x, _y(min(max(before, after), top), top) - 3, value, "cp-small"))
-        marks.append(_token(x, labels[token], token == look.picked, not look.kept[token]))
+        marks.append(text(x, y_of(min(max(before, after), top), top) - 3, value, "cp-small"))
+        marks.append(token_label(x, labels[token], token == look.picked, not look.kept[token]))
     shown = ", ".join(f"{labels[i]} {look.after[i]:.3f}" for i in ids[:5])
-    return _svg(marks, f"Bars of {len(ids)} of {len(labels)} candidates. After the filters: {shown}.")
+    return svg(marks, f"Bars of {len(ids)} of {len(labels)} candidates. After the filters: {shown}.")
 
 
 def mass(look: Look, labels: Sequence[str]) -> str:
@@ -68,25 +68,25 @@ def steps(continuation: Continuation, vocab_size: int, step: int) -> str:
     middle, gap = TOP + 70, 16
     column = (RIGHT - LEFT) / max(n, 1)
     most, highest = max(continuation.n_kept, default=1), max(largest_entropy(vocab_size), 1e-9)
-    marks = [_rule(middle), _rule(BOTTOM), _text(LEFT - 4, TOP + 8, f"{highest:.1f}", "cp-tick"),
-             _text(LEFT - 4, middle, "0", "cp-tick"), _text(LEFT - 4, middle + gap + 8, str(most), "cp-tick"),
-             _text(LEFT - 4, BOTTOM, "0", "cp-tick"), _text(LEFT + 2, TOP - 4, "entropy (nats)", "cp-note"),
-             _text(LEFT + 2, middle + gap - 4, "tokens kept", "cp-note")]  # fmt: skip
+    marks = [rule(middle), rule(BOTTOM), text(LEFT - 4, TOP + 8, f"{highest:.1f}", "cp-tick"),
+             text(LEFT - 4, middle, "0", "cp-tick"), text(LEFT - 4, middle + gap + 8, str(most), "cp-tick"),
+             text(LEFT - 4, BOTTOM, "0", "cp-tick"), text(LEFT + 2, TOP - 4, "entropy (nats)", "cp-note"),
+             text(LEFT + 2, middle + gap - 4, "tokens kept", "cp-note")]  # fmt: skip
     points = []
     for index in range(n):
         x, kept = LEFT + column * (index + 0.5), continuation.n_kept[index]
         kind = "cp-kept cp-here" if index == step else "cp-kept cp-faint"
-        marks.append(_bar(x, column * 0.8, BOTTOM, BOTTOM - (BOTTOM - middle - gap) * kept / most, kind))
+        marks.append(bar(x, column * 0.8, BOTTOM, BOTTOM - (BOTTOM - middle - gap) * kept / most, kind))
         points.append(f"{x:.1f},{middle - (middle - TOP) * continuation.entropies[index] / highest:.1f}")
     marks.append(f'<polyline class="cp-curve" points="{" ".join(points)}"/>')
     if step < n:
         x = LEFT + column * (step + 0.5)
         for y0, y1 in ((TOP, middle), (middle + gap, BOTTOM)):
             marks.append(f'<line class="cp-line" x1="{x:.1f}" x2="{x:.1f}" y1="{y0}" y2="{y1}"/>')
-        marks.append(_text(max(x, LEFT + 20), BOTTOM + 14, f"▲ step {step}", "cp-label"))
+        marks.append(text(max(x, LEFT + 20), BOTTOM + 14, f"▲ step {step}", "cp-label"))
     said = f"From {min(continuation.n_kept, default=0)} to {most} tokens are kept over {n} steps"
     here = f"; {continuation.n_kept[step]} at step {step}" if step < n else ""
-    return _svg(marks, f"{said}{here}.")
+    return svg(marks, f"{said}{here}.")
 
 
 def table(look: Look, labels: Sequence[str], by_id: bool = False) -> str:
@@ -107,57 +107,63 @@ def table(look: Look, labels: Sequence[str], by_id: bool = False) -> str:
 def _staircase(heights: np.ndarray, labels: Sequence[str], line, marked: int | None, sign: str, said: str) -> str:
     """Steps from 0 towards 1, one column for each token; a level, and the column in which it is crossed."""
     column = min((RIGHT - LEFT) / len(labels), 120)
-    path = [f"M{LEFT} {_y(0):.1f}"]
+    path = [f"M{LEFT} {y_of(0):.1f}"]
     for index, height in enumerate(heights):
-        path.append(f"V{_y(height):.1f}H{LEFT + column * (index + 1):.1f}")
-    marks = [_axis(1.0)]
+        path.append(f"V{y_of(height):.1f}H{LEFT + column * (index + 1):.1f}")
+    marks = [axis(1.0)]
     if marked is not None:
         below = heights[marked - 1] if marked else 0.0
-        marks.append(_bar(LEFT + column * (marked + 0.5), column, _y(below), _y(heights[marked]), "cp-marked"))
+        marks.append(bar(LEFT + column * (marked + 0.5), column, y_of(below), y_of(heights[marked]), "cp-marked"))
     marks.append(f'<path class="cp-curve" d="{"".join(path)}"/>')
     if line is not None:
-        y = _y(line[0])
+        y = y_of(line[0])
         marks.append(f'<line class="cp-line" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
         low = line[0] < 0.9
         right = marked is not None and LEFT + column * marked < WIDTH / 2
         x, anchor = (RIGHT - 2, "end") if right or not low else (LEFT + 4, "start")
-        marks.append(_text(x, y - 4 if low else y + 12, line[1], f"cp-strong cp-{anchor}"))
+        marks.append(text(x, y - 4 if low else y + 12, line[1], f"cp-strong cp-{anchor}"))
     for index, label in enumerate(labels):
         if len(labels) <= _LABELLED or index == marked:
-            marks.append(_token(LEFT + column * (index + 0.5), label, index == marked, False, sign))
-    return _svg(marks, said)
+            marks.append(token_label(LEFT + column * (index + 0.5), label, index == marked, False, sign))
+    return svg(marks, said)
 
 
-def _svg(marks: Sequence[str], said: str) -> str:
+def svg(marks: Sequence[str], said: str) -> str:
+    """A picture of these marks; `said` is what a screen reader says of it."""
     content = "".join(marks)
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(said, quote=True)}">{content}</svg>'
 
 
-def _y(value: float, top: float = 1.0) -> float:
+def y_of(value: float, top: float = 1.0) -> float:
+    """Where a value stands in the plot, whose upper end is `top`."""
     return BOTTOM - (BOTTOM - TOP) * float(value) / top
 
 
-def _axis(top: float) -> str:
+def axis(top: float) -> str:
+    """Three levels with their values: 0, half of `top`, `top`."""
     levels = ((0, "0"), (top / 2, f"{top / 2:g}"), (top, f"{top:g}"))
-    return "".join(_rule(_y(v, top)) + _text(LEFT - 4, _y(v, top) + 3.5, name, "cp-tick") for v, name in levels)
+    return "".join(rule(y_of(v, top)) + text(LEFT - 4, y_of(v, top) + 3.5, name, "cp-tick") for v, name in levels)
 
 
-def _rule(y: float) -> str:
+def rule(y: float) -> str:
+    """A thin line across the plot."""
     return f'<line class="cp-rule" x1="{LEFT}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
 
 
-def _bar(x: float, width: float, y0: float, y1: float, kind: str) -> str:
+def bar(x: float, width: float, y0: float, y1: float, kind: str) -> str:
+    """A bar around x, from y0 up to y1."""
     left, height = x - width / 2, max(y0 - y1, 0)
     return f'<rect class="{kind}" x="{left:.1f}" y="{y1:.1f}" width="{width:.1f}" height="{height:.1f}"/>'
 
 
-def _text(x: float, y: float, text: str, kind: str) -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
+def text(x: float, y: float, words: str, kind: str) -> str:
+    """Words at a place; `kind` names their style and where they begin."""
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(words)}</text>'
 
 
-def _token(x: float, label: str, picked: bool, dropped: bool, sign: str = "▲") -> str:
+def token_label(x: float, label: str, picked: bool, dropped: bool, sign: str = "▲") -> str:
     """A column's label, with a sign below it."""
     long = label if len(label) <= 6 else label[:5] + "…"
-    name = _text(x, BOTTOM + 14, long, "cp-label cp-strong" if picked else "cp-label")
+    name = text(x, BOTTOM + 14, long, "cp-label cp-strong" if picked else "cp-label")
     below = sign if picked else "×" if dropped else ""
-    return name + (_text(x, BOTTOM + 28, below, "cp-sign" if picked else "cp-cross") if below else "")
+    return name + (text(x, BOTTOM + 28, below, "cp-sign" if picked else "cp-cross") if below else "")
