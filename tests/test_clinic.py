@@ -6,7 +6,9 @@ import torch
 from course_utils import clinic
 from course_utils.checkpoint import load_model
 from course_utils.compare_logits import cached_equals_full, compare_logits, in_chunks
+from course_utils.exercises import diagnose
 from course_utils.generation import generate_batch
+from course_utils.judging import judge
 from course_utils.kv_cache import reuse_prefix
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
@@ -73,6 +75,44 @@ def test_eqv_06_a_fault_shows_in_its_situations_far_above_the_noise_and_in_no_ot
             assert report.max_abs_diff > 30 * report.tolerance, f"{fault}, {name}: {report}"
         else:
             assert report.max_abs_diff < report.tolerance / 2, f"{fault}, {name}: {report}"
+
+
+BEGINS_AT = {  # (situation, first position that differs): what the exercise's hints say
+    "positions restart at 0": ("decode", 24),
+    "positions off by one": ("decode", 24),
+    "position frozen": ("decode", 25),
+    "last prompt token fed twice": ("decode", 24),
+    "first token never stored": ("decode", 0),
+    "mask aligned top-left": ("chunk", 24),
+    "pads can be seen": ("left pads", 0),
+    "no causal mask in a chunk": ("future", 24),
+    "rotary applied twice": ("whole", 1),
+    "keys of layer 0 everywhere": ("decode", 1),
+    "heads tiled": ("whole", 0),
+    "dropout left on": ("again", 0),
+    "old keys after an edit": ("edit", 36),  # the cache held all but the last eight tokens
+    "old keys after a weight update": ("update", 24),
+    "keys rounded to bfloat16": ("decode", 1),
+}
+
+
+@pytest.mark.parametrize("fault", BEGINS_AT)
+def test_a_fault_begins_where_the_hints_say(reports, fault):
+    situation, position = BEGINS_AT[fault]
+    assert reports[fault][situation].first_divergence == (0, position)
+
+
+def test_rounded_keys_make_small_differences_and_those_of_another_layer_large_ones(sound, reports, ids):
+    with torch.no_grad():
+        size = sound(ids).abs().max().item()
+    assert reports["keys rounded to bfloat16"]["decode"].max_abs_diff < 0.01 * size
+    assert reports["keys of layer 0 everywhere"]["decode"].max_abs_diff > 0.05 * size
+
+
+def test_the_exercise_knows_every_fault_and_its_answer():
+    assert sorted(diagnose.NAMES) == sorted(clinic.FAULTS)
+    assert judge(diagnose.DIAGNOSE, clinic.DIAGNOSES).status == "passed"
+    assert judge(diagnose.DIAGNOSE, dict.fromkeys(clinic.DIAGNOSES, ...)).status == "not attempted"
 
 
 def test_no_two_specimens_have_the_same_signature(sound, reports, ids):
