@@ -12,6 +12,7 @@ Each module builds on those above it:
     bigram            a model with one row of logits for each previous token
     kv_cache          what a transformer keeps of the tokens that it has processed
     transformer       a tiny Llama
+    step_cost         what one forward pass costs, counted from a model's sizes
     checkpoint        a model and its vocabulary on disk, as other libraries store them
     stopping          why a text ends, and the search for stop strings
     row               one text in the making: the choice of a token, what may be shown, whether it has ended
