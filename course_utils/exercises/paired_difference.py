@@ -107,7 +107,8 @@ PAIRED_DIFFERENCE = Exercise(
         _call("other-call", EARLIER_CALL, _B, _A),
         # Differences -0.75, -1, -0.5: mean -0.75, standard error √(0.125 / 2 / 3).
         Case("rounded", "the numbers were rounded, if only a little.",
-             "a = [0.25, -0.5, 0.75] and b = [1.0, 0.5, 1.25]", lambda: ([0.25, -0.5, 0.75], [1.0, 0.5, 1.25]), wrong=any_of([-0.75, 0.144], [-0.75, 0.1443])),
+             "a = [0.25, -0.5, 0.75] and b = [1.0, 0.5, 1.25]", lambda: ([0.25, -0.5, 0.75], [1.0, 0.5, 1.25]),
+             wrong=any_of([-0.75, 0.144], [-0.75, 0.1443])),
         _call("any-numbers", _ANY_NUMBERS, [0.25, -0.5, 0.75], [1.0, 0.5, 1.25]),
         _call("any-numbers", _ANY_NUMBERS + " Try negative ones.", [-3.0, -8.5, -1.0, -2.25, 0.0],
               [-1.0, -2.0, -4.0, -8.0, -16.0]),

@@ -17,7 +17,11 @@ from course_utils.plots.basics import (
     new_axes,
     probability_bars,
 )
+from course_utils.plots.cache import cache_filling, say_bytes
 from course_utils.plots.comparison import divergence, divergence_grid
+from course_utils.plots.evaluation import dots_with_intervals, side_by_side
+from course_utils.plots.streaming import held_back
+from course_utils.plots.training import LiveLoss, smoothed, training_curve
 
 __all__ = [
     "BLUE",
@@ -26,11 +30,19 @@ __all__ = [
     "ORANGE",
     "SERIES",
     "VERMILION",
+    "LiveLoss",
     "bigram_table",
+    "cache_filling",
     "curve",
     "divergence",
     "divergence_grid",
     "dots_by_setting",
+    "dots_with_intervals",
+    "held_back",
     "new_axes",
     "probability_bars",
+    "say_bytes",
+    "side_by_side",
+    "smoothed",
+    "training_curve",
 ]

@@ -1,0 +1,40 @@
+"""The pictures of notebook 08: shares with their intervals, and one measure beside another for two models."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+from course_utils.plots.basics import BLUE, SERIES, new_axes
+
+
+def dots_with_intervals(
+    labels: Sequence[str], values: Sequence[float], intervals: Sequence, title: str, xlabel: str, ylabel: str
+) -> Axes:
+    """A dot for each setting, with a bar from the low to the high end of its interval.
+
+    intervals: for each value a pair (low, high).
+    """
+    ax, positions = new_axes(7, 3), np.arange(len(labels))
+    values, (low, high) = np.asarray(values, dtype=float), np.asarray(intervals, dtype=float).T
+    reach = np.maximum([values - low, high - values], 0)  # rounding may put a value a hair outside
+    ax.errorbar(positions, values, reach, fmt="o", color=BLUE, capsize=4)
+    ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xticks=positions, xticklabels=labels)
+    return ax
+
+
+def side_by_side(x: Sequence[float], panels: Mapping[str, Mapping[str, Sequence[float]]], title: str, xlabel: str):
+    """One small picture for each measure, with a line for each model.
+
+    x: the settings. panels: label of the measure → model → one value for each x. Returns the list of Axes.
+    """
+    figure, axes = plt.subplots(1, len(panels), figsize=(3.2 * len(panels), 2.8), layout="constrained", squeeze=False)
+    for ax, (measure, series) in zip(axes[0], panels.items(), strict=True):
+        for index, (name, values) in enumerate(series.items()):
+            ax.plot(x, values, label=name, color=SERIES[index % 4], marker="os^D"[index % 4],
+                    linestyle=("-", "--", ":", "-.")[index % 4])  # fmt: skip
+        ax.set(title=measure, xlabel=xlabel, ylabel="share", ylim=(-0.03, 1.03))
+    axes[0][0].legend()
+    figure.suptitle(title)
+    return list(axes[0])
