@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -36,8 +37,9 @@ class Batch:
 
     def run(self) -> None:
         """Advance until every row is finished."""
-        while self.unfinished():
-            self.step()
+        with evaluating(self.modules):  # once for all steps, so that none has to switch modes
+            while self.unfinished():
+                self.step()
 
     def unfinished(self) -> bool:
         """Whether any row goes on."""
@@ -87,10 +89,10 @@ class Batch:
             for index, row_probs in zip(members, probs, strict=True):
                 self.rows[index].choose(scores[index], row_probs)
 
-    def _probs(self, logits: Tensor, members: list[int], settings: SamplingParams) -> Tensor:
-        """The probabilities of these rows: row by row, so each is the same as alone."""
+    def _probs(self, logits: Tensor, members: list[int], settings: SamplingParams) -> np.ndarray:
+        """The probabilities of these rows, (n, V): row by row, so each is the same as alone."""
         try:
-            return next_token_probs(logits[members], settings)
+            return next_token_probs(logits[members], settings).numpy()
         except ValueError:
             for index in members:
                 self.rows[index].refuse_bad(logits[index])

@@ -7,6 +7,7 @@ string give another text. A record is plain data that JSON can hold.
 import hashlib
 import platform
 import weakref
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from importlib import metadata
 
@@ -15,6 +16,7 @@ import torch
 from torch import nn
 
 from course_utils.checkpoint import fingerprint
+from course_utils.randomness import check_uint64
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 
@@ -99,8 +101,12 @@ def read_settings(record: dict) -> tuple[SamplingParams, StopCriteria]:
             raise RecordError(name, "the record lacks this entry. Without it the text cannot be made again.")
     if record["format"] != FORMAT:
         raise RecordError("format", f"the record has the format {record['format']!r}; expected {FORMAT}.")
-    sampling = _read("sampling", SamplingParams, record["sampling"], seed=record["seed"])
-    if sampling.seed is None and not sampling.greedy:
+    if not isinstance(record["versions"], dict):
+        raise RecordError("versions", f"it is {record['versions']!r}; expected a dict.")
+    with _named("seed"):
+        seed = None if record["seed"] is None else check_uint64("seed", record["seed"])
+    sampling = _read("sampling", SamplingParams, record["sampling"], seed=seed)
+    if seed is None and not sampling.greedy:
         raise RecordError("seed", "it is null, but the text was sampled. Without the seed that was drawn it is lost.")
     return sampling, _read("stopping", StopCriteria, record["stopping"])
 
@@ -109,8 +115,14 @@ def _read(entry: str, kind: type, settings: dict, **more):
     names = {field.name for field in fields(kind)} - set(more)
     if not isinstance(settings, dict) or set(settings) != names:
         raise RecordError(entry, f"it is {settings!r}; expected a dict with exactly {sorted(names)}.")
-    try:
+    with _named(entry):
         return kind(**settings, **more)
+
+
+@contextmanager
+def _named(entry: str):
+    try:
+        yield
     except (ValueError, TypeError) as error:
         raise RecordError(entry, str(error)) from None
 

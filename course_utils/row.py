@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from torch import Tensor
 
 from course_utils.randomness import check_uint64, uniform
 from course_utils.sampling import SamplingParams, draw, next_token_probs
@@ -112,7 +111,7 @@ class Row:
         """The text of the call that ended the text."""
         return "".join(self.call) if self.finish_reason is FinishReason.TOOL_CALL else None
 
-    def choose(self, scores: np.ndarray, probs: Tensor | None) -> None:
+    def choose(self, scores: np.ndarray, probs: np.ndarray | None) -> None:
         """Take the next token, and see whether the text ends with it.
 
         scores: (V,) float64, the model's logits. probs: (V,) from which to draw; None: take the likeliest.

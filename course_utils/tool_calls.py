@@ -61,11 +61,15 @@ def read_call(text: str) -> tuple[str, list[int]] | None:
     (('add', [1, 2]), None)
     """
     call = _parsed(text)
-    return call if isinstance(call, tuple) else None
+    return call if isinstance(call, tuple) and _are_integers(call[1]) else None
 
 
-def _parsed(text: str) -> tuple[str, list[int]] | Outcome:
-    """The call, or why it is none."""
+def _are_integers(arguments: list) -> bool:
+    return all(type(argument) is int for argument in arguments)  # to isinstance, True is an int as well
+
+
+def _parsed(text: str) -> tuple[str, list] | Outcome:
+    """The tool and its arguments, of whatever kind, or why the text is no call."""
     if len(text) > MAX_CALL_LENGTH:
         return Outcome.OVERSIZED
     try:
@@ -76,8 +80,6 @@ def _parsed(text: str) -> tuple[str, list[int]] | Outcome:
         return Outcome.MALFORMED
     if not call["tool"] or not isinstance(call["args"], list):
         return Outcome.MALFORMED
-    if not all(type(argument) is int for argument in call["args"]):  # a bool is an int to isinstance
-        return Outcome.WRONG_ARGUMENTS
     return call["tool"], call["args"]
 
 
@@ -117,9 +119,9 @@ def judge_call(text: str, tools: Mapping[str, Callable[..., int | str]]) -> tupl
         return Outcome.UNKNOWN_TOOL
     try:
         inspect.signature(tools[tool]).bind(*arguments)
-    except TypeError:
+    except TypeError:  # too many or too few
         return Outcome.WRONG_ARGUMENTS
-    return call
+    return call if _are_integers(arguments) else Outcome.WRONG_ARGUMENTS
 
 
 def _add(a: int, b: int) -> int:

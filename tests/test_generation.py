@@ -14,6 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from script_models import NoModel, PieceVocab, ScriptModel, saying
 from torch import nn
 
 from course_utils import row as row_module
@@ -23,8 +24,15 @@ from course_utils.randomness import uniform
 from course_utils.sampling import SamplingParams, draw, next_token_probs
 from course_utils.stopping import FinishReason, StopCriteria
 from course_utils.text import CharVocab
+from course_utils.transformer import Transformer, TransformerConfig
 
 GREEDY = SamplingParams(greedy=True)
+PARAMS = [
+    SamplingParams(seed=42),
+    SamplingParams(0.7, top_k=5, seed=0),
+    SamplingParams(1.5, top_p=0.9, min_p=0.02, seed=2**64 - 1),
+    GREEDY,
+]
 CORPUS = [
     "the cat sat on the mat.\nthe dog saw it.",
     "a hen and a fox ran to the hill.",
@@ -81,34 +89,6 @@ class SumModel:
             probs = next_token_probs(logits, params)
             ids.append(int(probs.argmax()) if params.greedy else draw(probs, uniform(params.seed, step, sample)))
         return tuple(ids[len(prompt_ids) :])
-
-
-class ScriptModel:
-    """Says what it was told: script[row][step], whatever goes in."""
-
-    def __init__(self, script):
-        self.script, self.fed = script, []
-
-    def new_cache(self, batch_size=1):
-        return None
-
-    def __call__(self, token_ids, cache=None, attention_mask=None):
-        step = len(self.fed)
-        self.fed.append(token_ids[:, -1].tolist())
-        logits = torch.full((len(self.script), 1, 20), -torch.inf)
-        for row, tokens in enumerate(self.script):
-            logits[row, 0, tokens[step]] = 0.0
-        return logits
-
-
-class NoModel:
-    """Must not be asked anything."""
-
-    def new_cache(self, batch_size=1):
-        raise AssertionError("a cache was made")
-
-    def __call__(self, *args, **kwargs):
-        raise AssertionError("a forward pass was made")
 
 
 ON_AND_ON = IdVocab(bos_id=0, eos_id=-1, pad_id=-1)  # SumModel never gives these
@@ -217,6 +197,255 @@ def test_each_row_has_its_own_budget():
     assert [result.stopping for result in results] == stopping and len(model.fed) == 3
 
 
+def answer(pieces, use_cache=True, **stopping):
+    """What is generated, and streamed, when a model says these pieces."""
+    model, vocab = saying(*pieces)
+    stopping = {"max_new_tokens": len(pieces)} | stopping
+    result = generate(model, vocab, "", GREEDY, budget(**stopping), use_cache)
+    chunks = list(stream(saying(*pieces)[0], vocab, "", GREEDY, budget(**stopping), use_cache))
+    assert chunks[-1].generation == result and len(result.token_ids) == len(model.fed)
+    assert "".join(chunk.text for chunk in chunks) == result.text  # STR-10
+    assert all(chunk.text and chunk.generation is None for chunk in chunks[:-1]) and chunks[-1].text == ""
+    return result, [chunk.text for chunk in chunks[:-1]]
+
+
+STOPS = {
+    "STP_01": (["banana", "x"], ["ban"], ("", "ban", 1)),
+    "STP_02": ([" one", " two", " three", " four", " five"], ["three four"], (" one two ", "three four", 4)),
+    "STP_04": (["abcd", "x"], ["bcd", "c"], ("ab", "c", 1)),
+    "STP_05": (["done;;", "x"], [";"], ("done", ";", 1)),
+    "STP_16": (["a", " T", "T"], ["T"], ("a ", "T", 2)),
+    "STP_17": (["x", "B"], ["A", "B"], ("x", "B", 2)),
+    "STP_19": (["ab", "c"], ["b"], ("a", "b", 1)),
+    "STR_01": (["XY", "Z1", "9"], ["XYZ19"], ("", "XYZ19", 3)),
+    "STR_01 b": (["Ok", "\n##", " End", " x"], ["\n## End"], ("Ok", "\n## End", 3)),
+    "STR_03": (["yes.\n", "x"], ["\n"], ("yes.", "\n", 1)),
+}
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+@pytest.mark.parametrize("name", STOPS)
+def test_a_stop_string_ends_the_text_and_is_not_shown(name, use_cache):
+    pieces, stops, (text, stop, n_tokens) = STOPS[name]
+    result, _ = answer(pieces, use_cache, stop=stops)
+    assert (result.text, result.stop, len(result.token_ids)) == (text, stop, n_tokens)
+    assert result.finish_reason is FinishReason.STOP_STRING and result.finish_reason.api_name == "stop"
+
+
+def test_a_stop_string_that_is_shown_cuts_what_follows_STP_18():
+    result, _ = answer(["banana", "x"], stop=["ban"], include_stop=True)
+    assert (result.text, result.stop) == ("ban", "ban")
+
+
+def test_only_generated_text_is_searched_STP_08():
+    vocab = PieceVocab(["Q: hi\nA:", " ok", "\nQ:", " x"])
+    model = ScriptModel([[8, 9, 10]])
+    result = generate(model, vocab, "Q: hi\nA:", GREEDY, budget(9, stop=["Q:"]))
+    assert (result.text, result.stop, len(model.fed)) == (" ok\n", "Q:", 2)
+
+
+def test_a_stop_string_does_not_begin_in_the_prompt_STP_08():
+    vocab = PieceVocab(["A", "B"])
+    result = generate(ScriptModel([[8, 8]]), vocab, "A", GREEDY, budget(2, stop=["AB"]))
+    assert result.text == "BB" and result.finish_reason is FinishReason.LENGTH
+
+
+def test_specials_are_no_text_and_a_stop_string_goes_on_behind_them():
+    result, _ = answer(["a", "<call>", "b", "x"], stop=["ab"])
+    assert (result.text, result.stop, len(result.token_ids)) == ("", "ab", 3)
+    result, _ = answer(["<eos>", "a"], stop=["<eos>"], eos=False)
+    assert result.text == "a" and result.stop is None
+
+
+def test_held_back_text_is_shown_at_every_natural_end_STR_03():
+    result, deltas = answer(["abc", "ST", "<eos>", "x"], stop=["STOP"])
+    assert (result.text, deltas, result.finish_reason) == ("abcST", ["abc", "ST"], FinishReason.EOS)
+    result, deltas = answer(["abc", "ST", "x"], stop=["STOP"], max_new_tokens=2)
+    assert (result.text, deltas, result.finish_reason) == ("abcST", ["abc", "ST"], FinishReason.LENGTH)
+
+
+def test_deltas_come_as_they_are_STR_05_STR_09():
+    assert answer(["I", " am"], stop=["XYZ"])[1] == ["I", " am"]
+    assert answer(["pas", "sword"])[1] == ["pas", "sword"]
+    assert answer(["-", "-", "-"], stop=["--x"])[1] == ["---"]
+    assert answer(["-", "-", "-"])[1] == ["-", "-", "-"]
+
+
+def test_a_real_replacement_mark_does_not_stall_the_stream_STR_08():
+    assert answer(["a", "\ufffd", "b"])[1] == ["a", "\ufffd", "b"]
+
+
+def test_an_end_is_reported_by_the_first_reason_in_the_order():
+    assert answer(["x", "END", "y"], stop=["END"], max_new_tokens=2)[0].finish_reason is FinishReason.STOP_STRING
+    assert answer(["x", "<eos>"], stop=["x!"], max_new_tokens=2)[0].finish_reason is FinishReason.EOS
+    assert answer(["x", "y", "z"], stop=["END"], max_new_tokens=2)[0].finish_reason is FinishReason.LENGTH
+
+
+def test_the_end_mark_is_found_by_its_id_STP_15():
+    vocab = IdVocab(eos_id=2)
+    vocab.decode = lambda ids: "".join("" if token_id == 2 else str(token_id) for token_id in ids)
+    result = generate(ScriptModel([[5, 2, 6]]), vocab, "", GREEDY, budget(9))
+    assert (result.token_ids, result.text, result.stop) == ((5, 2), "5", None)
+
+
+def test_several_end_marks_and_an_end_mark_that_has_a_text():
+    vocab = PieceVocab(["a", "b", "."])
+    for eos, tokens, text in ((9, (7, 9), "a"), ([8, 9], (7, 9), "a"), ([1, 7], (7,), "")):
+        result = generate(ScriptModel([[7, 9, 8]]), vocab, "", GREEDY, budget(3, eos=eos))
+        assert (result.token_ids, result.text, result.finish_reason) == (tokens, text, FinishReason.EOS)
+    with pytest.raises(ValueError, match="eos has the id 10; the vocabulary ends with 9"):
+        generate(NoModel(), vocab, "", GREEDY, budget(3, eos=10))
+
+
+PIECES = st.lists(st.sampled_from(["a", "b", "ab", "ba", "\n", "<call>", "<eos>"]), min_size=1, max_size=10)
+
+
+@settings(max_examples=60)
+@given(PIECES, st.lists(st.text("ab\n", min_size=1, max_size=4), max_size=3), st.booleans(), st.integers(1, 10))
+def test_streamed_equals_plain_at_every_budget_STR_10(pieces, stops, include_stop, n):
+    result = answer(pieces, stop=stops, include_stop=include_stop, max_new_tokens=min(n, len(pieces)))[0]
+    text = "".join(piece for piece in pieces[: len(result.token_ids)] if piece[0] != "<")
+    if result.stop is None:
+        assert result.text == text and not any(stop in text for stop in stops)
+    else:
+        kept = result.stop if include_stop else ""
+        assert text.startswith(result.text.removesuffix(kept) + result.stop)
+        assert not any(stop in text[: len(result.text) - len(kept)] for stop in stops)
+
+
+def test_rows_of_a_batch_stop_each_for_its_own_reason():
+    vocab = PieceVocab(["a", "b", "c"])
+    stopping = [budget(4, stop=["ab"]), budget(4, stop=["ab"], include_stop=True), budget(4, stop=["ba"]), budget(3)]
+    results = generate_batch(ScriptModel([[7, 8, 9, 1]] * 4), vocab, ["", "a", "", ""], GREEDY, stopping)
+    assert [result.text for result in results] == ["", "ab", "abc", "abc"]
+    assert [result.finish_reason.name for result in results] == ["STOP_STRING", "STOP_STRING", "EOS", "LENGTH"]
+
+
+def test_a_stream_that_is_closed_while_text_is_held_back_makes_no_further_step():
+    model, vocab = saying("x", "ST", "y", "z")
+    chunks = stream(model, vocab, "", GREEDY, budget(4, stop=["STOP"]))
+    assert next(chunks).text == "x" and next(chunks).text == "STy"
+    chunks.close()
+    assert len(model.fed) == 3
+
+
+# --- the context, and the transformer
+
+
+def transformer(block_size=24, dropout=0.0, seed=0):
+    """A random one whose logits differ clearly: its weights are ten times as large as a fresh model's."""
+    torch.manual_seed(seed)
+    model = Transformer(TransformerConfig(len(VOCAB), 2, 4, 2, 32, block_size, dropout=dropout)).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(10 if parameter.ndim == 2 else 1)
+    return model
+
+
+ON = {"eos": False}  # a random model may say anything
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+@pytest.mark.parametrize("params", [GREEDY, SamplingParams(seed=4)])
+def test_the_context_ends_the_text_and_no_cache_is_rolled_KVC_10(params, use_cache):
+    model = transformer(block_size=4)
+    result = generate(model, VOCAB, "th", params, budget(5, **ON), use_cache)
+    assert len(result.token_ids) == 4 - 3 + 1  # <bos>, t, h: the last token is never fed
+    assert result.finish_reason is FinishReason.CONTEXT and result.finish_reason.api_name == "length"
+    full = generate(model, VOCAB, "the", params, budget(5, **ON), use_cache)
+    assert len(full.token_ids) == 1 and full.finish_reason is FinishReason.CONTEXT
+    assert generate(model, VOCAB, "the", params, budget(1, **ON), use_cache).finish_reason is FinishReason.LENGTH
+    assert list(stream(model, VOCAB, "th", params, budget(5, **ON), use_cache))[-1].generation == result
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_a_prompt_that_exceeds_the_context_is_refused_up_front_KVC_10(n):
+    model = transformer(block_size=4)
+    for call in (generate, stream, lambda m, v, p, *rest: generate_batch(m, v, ["t", p], *rest)):
+        with pytest.raises(ValueError, match=r"prompt has 5 tokens, <bos> included; .* context is 4"):
+            call(model, VOCAB, "the ", GREEDY, budget(n))
+
+
+class Watched:
+    """A transformer whose every call is recorded: what went in, and how large a cache was asked for."""
+
+    def __init__(self, model):
+        self.model, self.block_size, self.caches, self.fed = model, model.block_size, [], []
+
+    def new_cache(self, batch_size=1, max_tokens=None):
+        self.caches.append((batch_size, max_tokens))
+        return self.model.new_cache(batch_size, max_tokens)
+
+    def __call__(self, token_ids, cache=None, attention_mask=None):
+        self.fed.append((token_ids, attention_mask))
+        return self.model(token_ids, cache, attention_mask)
+
+
+def test_a_ragged_batch_asks_for_the_places_that_it_needs_and_no_more():
+    prompts = ["", "the cat", "the dog saw it."]  # 1, 8 and 16 tokens of 24
+    watched = Watched(transformer())
+    results = generate_batch(watched, VOCAB, prompts, GREEDY, budget(100, **ON))
+    assert [len(result.token_ids) for result in results] == [24, 17, 9]
+    assert watched.caches == [(3, 16 + 24 - 1)] and watched.fed[-1][1].shape == (3, 16 + 24 - 1)
+    watched = Watched(transformer())
+    generate_batch(watched, VOCAB, prompts, GREEDY, budget(2, **ON))
+    assert watched.caches == [(3, 16 + 2 - 1)]
+    watched = Watched(transformer())
+    generate_batch(watched, VOCAB, ["the", "dog"], GREEDY, budget(2, **ON))
+    generate(watched, VOCAB, "the", GREEDY, budget(2, **ON))
+    assert watched.caches == [(2, None), (1, None)]
+
+
+def test_a_finished_row_idles_masked_BAT_07():
+    watched = Watched(transformer())
+    short, long = generate_batch(watched, VOCAB, ["t", "the"], GREEDY, [budget(4, **ON), budget(1, **ON)])
+    assert (len(short.token_ids), len(long.token_ids)) == (4, 1)
+    assert [(ids[1].tolist(), mask[1].tolist()) for ids, mask in watched.fed[1:]] == [
+        ([VOCAB.pad_id], [True] * 4 + [False] * n) for n in (1, 2, 3)
+    ]
+    assert watched.fed[-1][1][0].tolist() == [False] * 2 + [True] * 5
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 23), st.sampled_from([*PARAMS, None]), st.integers(0, 30)), min_size=1, max_size=5
+    ),
+    st.integers(0, 3),
+)
+def test_a_row_alone_equals_the_row_in_a_batch_BAT_12_SEED_01(rows, model_seed):
+    model, source = transformer(seed=model_seed), "".join(CORPUS).replace("\n", " ")
+    prompts = [source[i : i + length] for i, (length, _, _) in enumerate(rows)]
+    params = [params or SamplingParams(0.6, seed=1) for _, params, _ in rows]
+    stopping = [budget(n, **ON) for _, _, n in rows]
+    together = generate_batch(model, VOCAB, prompts, params, stopping)
+    whole = generate_batch(model, VOCAB, prompts, params, stopping, use_cache=False)
+    for index, prompt in enumerate(prompts):
+        alone = generate(model, VOCAB, prompt, params[index], stopping[index])
+        for other in (together[index], whole[index]):
+            assert (other.text, other.token_ids) == (alone.text, alone.token_ids)
+            assert other.finish_reason is alone.finish_reason
+            assert other.logprobs == pytest.approx(alone.logprobs, abs=1e-4)
+
+
+def test_dropout_of_the_transformer_is_off_and_its_mode_restored_EQV_02():
+    model = transformer(dropout=0.5)
+    expected = generate(model, VOCAB, "th", GREEDY, budget(12, **ON))
+    model.train()
+    for use_cache in (True, False):
+        again = generate(model, VOCAB, "th", GREEDY, budget(12, **ON), use_cache)
+        assert again.token_ids == expected.token_ids and again.logprobs == pytest.approx(expected.logprobs, abs=1e-4)
+    assert all(module.training for module in model.modules())
+
+
+def test_each_generation_has_a_cache_of_its_own_KVC_07():
+    model = transformer()
+    expected = [generate(model, VOCAB, prompt, GREEDY, budget(9, **ON)) for prompt in ("the", "then")]
+    streams = [stream(model, VOCAB, prompt, GREEDY, budget(9, **ON)) for prompt in ("the", "then")]
+    taken = [[next(chunks, None) for chunks in streams] for _ in range(10)]
+    assert [chunk.generation for chunk in taken[-1]] == expected
+
+
 # --- rows of different length
 
 
@@ -291,12 +520,6 @@ def test_a_batch_is_a_list_of_prompts():
 # --- seeds
 
 
-PARAMS = [
-    SamplingParams(seed=42),
-    SamplingParams(0.7, top_k=5, seed=0),
-    SamplingParams(1.5, top_p=0.9, min_p=0.02, seed=2**64 - 1),
-    GREEDY,
-]
 PROMPTS = ["", "th", "a hen and"]
 
 
