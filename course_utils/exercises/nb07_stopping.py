@@ -5,4 +5,4 @@ from course_utils.exercises.read_call import READ_CALL
 from course_utils.exercises.stop_matcher import STOP_MATCHER
 
 NOTEBOOK = "07_stopping"
-EXERCISES = (STOP_MATCHER, FINISH_REASON, READ_CALL)
+EXERCISES = (FINISH_REASON, STOP_MATCHER, READ_CALL)
