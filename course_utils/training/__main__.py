@@ -5,7 +5,7 @@ from pathlib import Path
 
 from course_utils import metrics, storyworld
 from course_utils.bigram import BigramLM
-from course_utils.checkpoint import save_model
+from course_utils.checkpoint import load_model, save_model
 from course_utils.text import SHIPPED, CharVocab, load_documents, load_text, split_documents
 from course_utils.training.corpus import Corpus
 from course_utils.training.trainer import Trainer, TrainingSettings, new_model, run
@@ -19,11 +19,14 @@ def main(arguments: list[str] | None = None) -> None:
     """Train, save every few steps, go on where an earlier run stopped, and say what was reached."""
     given = _parser().parse_args(arguments)
     train, validation = _own(given.text) if given.text else _shipped()
-    vocab = CharVocab.from_text(load_text(given.text or "all"))
-    config = TransformerConfig(len(vocab), given.layers, given.heads, given.kv_heads, given.width, given.context)
     settings = TrainingSettings(given.steps, given.batch[: len(train)], given.learning_rate, seed=given.seed)
-    model = new_model(vocab, config, given.seed)
-    trainer = Trainer(model, Corpus(vocab, list(train.values()), given.context), settings)
+    if given.start:
+        model, vocab = load_model(given.start)
+    else:
+        vocab = CharVocab.from_text(load_text(given.text or "all"))
+        config = TransformerConfig(len(vocab), given.layers, given.heads, given.kv_heads, given.width, given.context)
+        model = new_model(vocab, config, given.seed)
+    trainer = Trainer(model, Corpus(vocab, list(train.values()), model.block_size), settings)
     given.folder.mkdir(parents=True, exist_ok=True)
     checkpoint = given.folder / CHECKPOINT
     if checkpoint.exists():
@@ -68,6 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m course_utils.training", description=main.__doc__)
     parser.add_argument("folder", type=Path, help="where the model is kept; an unfinished one there is continued")
     parser.add_argument("--text", type=Path, help="a UTF-8 file to learn instead of the course's documents")
+    parser.add_argument(
+        "--from", dest="start", metavar="MODEL", help="begin with the weights of this folder, or of tiny_llama"
+    )
     parser.add_argument("--steps", type=int, default=TrainingSettings.steps)
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--width", type=int, default=128, help="n_embd")
