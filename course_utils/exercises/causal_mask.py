@@ -35,9 +35,9 @@ def _rows(n_query: int, n_key: int, may: Callable[[int, int], bool]) -> list[lis
 
 
 @cache
-def _mask(n_query: int, n_key: int) -> list[list[bool]]:
+def _mask(n_query: int, n_key: int) -> np.ndarray:
     """The oracle: position by position, in plain Python."""
-    return _rows(n_query, n_key, lambda query, key: key <= query)
+    return np.array(_rows(n_query, n_key, lambda query, key: key <= query))
 
 
 def _equals(*answers):
@@ -68,9 +68,22 @@ def _call(hint_id: str, hint: str, n_query: int, n_key: int) -> Case:
                 error_is_typical=True)  # fmt: skip
 
 
+_ONE_OF_ONE = "the first token of all attends to itself: one row, one column, (1, 1)."
+
+
+def _small(sizes: tuple[int, int]) -> Case:
+    """A case of a few tokens, with the hint that fits: nothing cached, one query, or a chunk behind a cache."""
+    n_query, n_key = sizes
+    if n_key == 1:
+        return _call("one-of-one", _ONE_OF_ONE, *sizes)
+    if n_query == n_key:
+        return _call("nothing-cached", _ALL_NEW, *sizes)
+    return _call("one-query", _ONE_QUERY, *sizes) if n_query == 1 else _call("chunk", _CHUNK, *sizes)
+
+
+_ALL_SMALL = [(n_query, n_key) for n_key in range(1, 9) for n_query in range(1, n_key + 1)]
 _HAND = {"shows": "n_query = 3 and n_key = 5", "args": lambda: (3, 5)}
 _RIGHT = _mask(3, 5)
-_ANTI = [row[::-1] for row in _RIGHT]
 _BACK = "an earlier call's mask came back. Nothing is kept between calls: both numbers of this call decide."
 _FIXED = (
     "small masks come out right and a larger one does not. Look for a size that is written into the code, or for "
@@ -132,7 +145,7 @@ CAUSAL_MASK = Exercise(
                            _rows(3, 5, lambda query, key: key > query - 2))),
         Case("mirrored", "the triangle lies the wrong way round: rows or columns are counted from the end. Row 0 is "
              "the earliest query, column 0 the earliest key.", **_HAND,
-             wrong=_equals(_ANTI, _RIGHT[::-1], _ANTI[::-1])),
+             wrong=_equals(_RIGHT[:, ::-1], _RIGHT[::-1], _RIGHT[::-1, ::-1])),
         _call("by-hand", "draw the table: three queries at the positions 2, 3 and 4, five keys. Mark each key that "
               "does not lie after the query.", 3, 5),
         Case("earlier-call", _BACK, "n_query = 2 and n_key = 5, after a call with 3 and 5", lambda: (2, 5),
@@ -141,21 +154,12 @@ CAUSAL_MASK = Exercise(
              wrong=_equals(_RIGHT)),
         Case("earlier-call", _BACK, "n_query = 4 and n_key = 6, after a call with 3 and 5", lambda: (4, 6),
              wrong=_equals(_RIGHT)),
-        _call("nothing-cached", _ALL_NEW, 4, 4),
-        _call("nothing-cached", _ALL_NEW, 2, 2),
-        _call("one-query", _ONE_QUERY, 1, 6),
-        _call("one-query", _ONE_QUERY, 1, 2),
-        _call("one-of-one", "the first token of all attends to itself: one row, one column, (1, 1).", 1, 1),
-        _call("chunk", _CHUNK, 2, 6),
-        _call("chunk", _CHUNK, 2, 5),
-        _call("chunk", _CHUNK, 3, 6),
-        _call("chunk", _CHUNK, 4, 6),
-        _call("chunk", _CHUNK, 2, 3),
-        _call("chunk", _CHUNK, 6, 7),
-        _call("chunk", _CHUNK, 5, 12),
-        _call("chunk", _CHUNK, 3, 4),
+        *map(_small, [(4, 4), (2, 2), (1, 6), (1, 2), (1, 1), *_ALL_SMALL]),
+        _call("any-size", _FIXED, 4, 20),
+        _call("any-size", _FIXED, 12, 15),
         _call("any-size", _FIXED, 17, 17),
         _call("any-size", _FIXED, 40, 100),
+        _call("any-size", _FIXED, 100, 120),
         _call("any-size", _FIXED, 150, 150),
         _call("any-size", _FIXED, 2, 300),
         _call("any-size", _FIXED, 260, 513),

@@ -164,6 +164,8 @@ COUNT_PARAMETERS = Exercise(
               tie_embeddings=True),
         _call("kv-heads", _GQA, n_head=8, n_kv_head=1, n_embd=16),
         _call("by-config", _BY_CONFIG, n_layer=13, n_head=1, n_kv_head=1, n_embd=10, n_inner=9),
+        _call("by-config", _BY_CONFIG, n_head=1, n_kv_head=1, n_embd=200),
+        _call("large", _LARGE, vocab_size=32_003, n_layer=2, n_head=16, n_kv_head=16, n_embd=32, n_inner=7),
         _call("large", _LARGE, vocab_size=301, n_layer=4, n_head=6, n_kv_head=2, n_embd=192, n_inner=512),
         _call("large", _LARGE, vocab_size=5003, n_layer=1, n_head=2, n_kv_head=2, n_embd=64, n_inner=33,
               tie_embeddings=True),

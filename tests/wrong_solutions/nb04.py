@@ -617,9 +617,9 @@ for hint_id, attempt in [
     ("smallest", lambda c: good_count(c) if c.vocab_size > 2 else good_count(c, head=0, embedding=0)),
     ("smallest", lambda c: good_count(c) if c.vocab_size != 2 else good_count(c, head=c.vocab_size * c.n_embd)),
     ("large", lambda c: min(good_count(c), 10**6)),
-    ("large", lambda c: good_count(c) % 2**19),
+    ("large", lambda c: good_count(c) % 10**6),
     ("large", lambda c: torch.tensor(good_count(c) / 24).bfloat16() * 24 if c.vocab_size > 50 else good_count(c)),
-    ("large", lambda c: good_count(c) if c.n_embd < 100 or c.n_inner == 288 else good_count(c, mlp=0)),
+    ("large", lambda c: good_count(c) if c.vocab_size < 1000 else good_count(c, mlp=0)),
     ("not-a-function", 14808),
 ]:
     wrong(COUNT, hint_id)(attempt)
