@@ -12,7 +12,7 @@ import json
 
 import torch
 
-from course_utils import bigram, bpe, checkpoint, generation, predict, stopping, text, tool_calls, widgets
+from course_utils import bigram, bpe, checkpoint, generation, predict, text, tool_calls, widgets
 from course_utils.checking import check
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria, StopMatcher
@@ -72,8 +72,9 @@ short = generation.generate(model, vocab, "", seeds[0], StopCriteria(50))
 assert short.token_ids == answers[0].token_ids[:50]
 
 # %% [markdown] id="share-explained"
-# Nearly, but not quite. One run at 400 answers for all smaller budgets: a draw depends on the seed and the step, so a smaller budget gives the
-# beginning of the same text. A budget does not make a model brief. It only decides where somebody stops listening.
+# Nearly, but not quite. One run at 400 answers for all smaller budgets: a draw depends on the seed and the step, so a
+# smaller budget gives the beginning of the same text. A budget does not make a model brief. It only decides where
+# somebody stops listening.
 #
 # ## A cut-off answer that parses
 #
@@ -138,7 +139,8 @@ check("07.finish_reason", finish_reason)
 # them in `he said no`? (`True` or `False`)
 
 # %% id="tokens"
-lines = ["The hen said 你好 to the fox. 🙂", "“你好,” said the fox, and ate a 🎂.", "It rained on the tea ☕ and on the cake 🎂."]
+lines = ["The hen said 你好 to the fox. 🙂", "“你好,” said the fox, and ate a 🎂.",
+         "It rained on the tea ☕ and on the cake 🎂."]
 documents = text.load_documents("tales")[:600] + 60 * lines
 byte_vocab = bpe.BpeVocab.train(documents, 600)
 
@@ -160,7 +162,7 @@ def by_ids(stop, words):
 
 
 print("  stop  in the text       by ids  in one token  in the text")
-for stop, words in (("said", "he said no"), ("said", "unsaid"), ("no", "he said no"), ("END", "THE END"), ("🙂", "the fox 🙂")):
+for stop, words in (("said", "he said no"), ("said", "unsaid"), ("no", "he said no"), ("END", "THE END"), ("🙂", "fox 🙂")):
     pieces = [byte_vocab.decode([token_id]) for token_id in byte_vocab.encode(words)]
     row = by_ids(stop, words), any(stop in piece for piece in pieces), stop in words
     print(f"{stop:>6}  {words:<16} {row[0]!s:>7} {row[1]!s:>13} {row[2]!s:>12}")
@@ -194,9 +196,10 @@ def shown(pieces, stops):
     return "".join([matcher.feed(piece) for piece in pieces]) + matcher.flush()
 
 
-cuts = [["abcd"], ["a", "bcd"], ["ab", "cd"], ["abc", "d"], ["a", "b", "cd"], ["a", "bc", "d"], ["ab", "c", "d"], list("abcd")]
+cuts = [f"a{x}b{y}c{z}d".split("|") for x in ("", "|") for y in ("", "|") for z in ("", "|")]
 results = {shown(pieces, ["bcd", "c"]) for pieces in cuts}
-print(f"{len(cuts)} ways to cut abcd show {results}; a search for the leftmost stop would show {'abcd'.split('bcd')[0]!r}")
+print(f"{len(cuts)} ways to cut abcd, from {cuts[0]} to {cuts[-1]}, show {results}")
+print(f"a search for the leftmost stop would show {'abcd'.split('bcd')[0]!r}")
 assert results == {"ab"}
 predict.beside(my_text, results.pop(), "shown")
 
@@ -254,7 +257,8 @@ my_broken = ...
 # %% id="broken"
 byte_model = bigram.BigramLM.fit(byte_vocab.encode_documents(documents), len(byte_vocab))
 for budget in (14, 3):
-    *chunks, last = generation.stream(byte_model, byte_vocab, "It rained on the tea", SamplingParams(0.7, seed=10), StopCriteria(budget))
+    params, criteria = SamplingParams(0.7, seed=10), StopCriteria(budget)
+    *chunks, last = generation.stream(byte_model, byte_vocab, "It rained on the tea", params, criteria)
     answer = last.generation
     print(f"{[chunk.text for chunk in chunks]}\n  from {' · '.join(map(byte_vocab.label, answer.token_ids))}")
     assert "".join(chunk.text for chunk in chunks) == answer.text
@@ -326,8 +330,9 @@ def read_call(text):
 check("07.read_call", read_call)
 
 # %% id="outcomes"
-for call in ('{"tool": "multiply", "args": [317, 24]}', '{"tool": "multiply", "args": [317, 2', '{"tool": "launch", "args": []}',
-             '{"tool": "add", "args": [1, 2, 3]}', '{"tool": "add", "args": [true, 1]}', '{"tool": "add", "args": [1000, 1]}',
+for call in ('{"tool": "multiply", "args": [317, 24]}', '{"tool": "multiply", "args": [317, 2',
+             '{"tool": "launch", "args": []}', '{"tool": "add", "args": [1, 2, 3]}',
+             '{"tool": "add", "args": [true, 1]}', '{"tool": "add", "args": [1000, 1]}',
              '{"tool": "add", "args": [' + "1, " * 80 + "1]}"):
     outcome, result = tool_calls.run_call(call, tool_calls.calculator)
     print(f"{outcome.value:>16}  {result or '-':>5}  {call[:44]}{'…' if len(call) > 44 else ''}")
