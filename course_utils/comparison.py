@@ -42,6 +42,8 @@ class Difference:
         return "higher" if self.mean > 0 else "lower"
 
     def __str__(self):
+        if self.all_equal:
+            return f"{self.mean:+.3f}, without any spread: {self.verdict}"
         return f"{self.mean:+.3f}, interval {self.low:+.3f} to {self.high:+.3f}: {self.verdict}"
 
 

@@ -7,7 +7,7 @@ from course_utils import plots
 
 def test_a_dot_and_a_bar_for_each_setting():
     ax = plots.dots_with_intervals(["a", "b"], [0.5, 1.0], [(0.25, 0.75), (0.5, 1.0)], "title", "setting", "share")
-    dots, caps, (bars,) = ax.containers[0]
+    dots, _, (bars,) = ax.containers[0]
     assert dots.get_ydata().tolist() == [0.5, 1.0]
     assert [segment[:, 1].tolist() for segment in bars.get_segments()] == [[0.25, 0.75], [0.5, 1.0]]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b"]

@@ -44,8 +44,8 @@ RECORD = Exercise(
         "What comes out of the run need not go in. What may not change the text need not be known.",
     ),
     reference="model, seed, sample and order. A checkpoint's name can point to other weights tomorrow; the fingerprint "
-    "in `model` cannot. Seed and sample decide every draw. In another order, temperature 0.9 and top-p 0.9 keep other "
-    "tokens. Finish reason and token ids come out again. Cache, batch size and time do not change the text.",
+    "in `model` cannot. Seed and sample decide every draw. In another order, the same temperature and top-p keep "
+    "other tokens. Finish reason and token ids come out again. Cache, batch size and time do not change the text.",
     accepts=lambda answer: _names(answer) == NEEDED,
     unanswered=lambda answer: not isinstance(answer, str) and len(_names(answer)) == 0,
     misconceptions=(
