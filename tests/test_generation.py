@@ -406,7 +406,7 @@ def test_a_finished_row_idles_masked_BAT_07():
     assert watched.fed[-1][1][0].tolist() == [False] * 2 + [True] * 5
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     st.lists(
         st.tuples(st.integers(0, 23), st.sampled_from([*PARAMS, None]), st.integers(0, 30)), min_size=1, max_size=5
