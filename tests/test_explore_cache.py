@@ -84,6 +84,14 @@ def test_a_choice_sets_only_what_the_other_controls_can_be(panel):
     assert json.loads(json.dumps(panel.widget.controls))[0]["sets"]["GPT-2 small"]["head_dim"] == 64
 
 
+def test_what_the_notebook_says_of_the_models():
+    token = {name: kv_cache_bytes(s.n_layer, s.n_kv_head, s.head_dim, n_tokens=1) for name, s in MODELS.items()}
+    cheapest, next_one, *_, dearest = sorted(token, key=token.get)
+    assert (cheapest, next_one, dearest) == ("tiny_llama", "Falcon 7B", "Llama 2 7B")
+    assert [token[name] // 1024 for name in (cheapest, next_one, dearest, "Llama 3 70B")] == [1, 8, 512, 320]
+    assert 32 * 4096 * token["Llama 3 8B"] == 16 * GIB and token["Llama 2 7B"] == 4 * token["Llama 3 8B"]
+
+
 def test_what_a_model_was_not_made_for_is_said(panel):
     chosen(panel, "GPT-2 small")
     assert "made for 1,024 tokens only" in plain(ask(panel, context=11)["slots"]["summary"])

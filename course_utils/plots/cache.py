@@ -43,7 +43,8 @@ def cache_filling(tokens: Sequence[str], fed: Sequence[int], n_slots: int, title
             ax.add_patch(plt.Rectangle((slot - 0.45, call - 0.4), 0.9, 0.8, edgecolor="white" if new or kept else GREY,
                                        linestyle="-" if new or kept else ":", **style))  # fmt: skip
             if new or kept:
-                ax.text(slot, call, tokens[slot], ha="center", va="center", fontsize=9,
+                behind = {"facecolor": ORANGE if new else BLUE, "edgecolor": "none", "pad": 1}
+                ax.text(slot, call, tokens[slot], ha="center", va="center", fontsize=9, bbox=behind,
                         color="black" if new else "white")  # fmt: skip
         before += n_new
     names = [f"{'prefill' if n_new > 1 else 'decode'}, feeds {n_new}" for n_new in fed]
