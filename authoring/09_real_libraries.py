@@ -17,10 +17,12 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # nothing is looked up on the network
 import torch
 import transformers
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
+
 from course_utils import checkpoint, kv_cache, plots, predict, sampling, text, translate
 from course_utils.checking import check
 from course_utils.compare_logits import compare_logits
 from course_utils.sampling import SamplingParams
+
 transformers.utils.logging.disable_progress_bar()
 
 # %% [markdown] id="folder-text"
@@ -313,11 +315,12 @@ for name, probs in series.items():
 # ## Many GPUs
 #
 # A laptop ends where memory and users do. A server such as vLLM reads the same folder. These commands follow its documentation;
-# **they were not run here**. The first is for one machine with 2 GPUs, the second for 2 machines with 8 each, on which a
-# Ray cluster runs. `float32` keeps our numbers, and without the last option a model's own file may set the defaults.
+# **they were not run here**. The first is for one machine with 2 GPUs. The second, for a larger model, is for 2 machines with 8
+# each, on which a Ray cluster runs. `float32` keeps our numbers; without `--generation-config vllm` a model's own file may set
+# defaults.
 #
-#     vllm serve FOLDER --dtype float32 --tensor-parallel-size 2 --generation-config vllm
-#     vllm serve FOLDER --dtype float32 --tensor-parallel-size 8 --pipeline-parallel-size 2 --distributed-executor-backend ray
+#     vllm serve FOLDER --dtype float32 --generation-config vllm --tensor-parallel-size 2
+#     vllm serve LARGER_FOLDER --tensor-parallel-size 8 --pipeline-parallel-size 2 --distributed-executor-backend ray
 
 # %% [markdown] id="request-text"
 #     curl http://localhost:8000/v1/completions -H "Content-Type: application/json" \
@@ -353,9 +356,9 @@ assert shares == {1: 128, 2: 64, 4: 32, 8: 16, 16: 16}
 # ## Self-test
 #
 # <details><summary>1. Your model and a library's agree on every greedy text of a test set. Are the logits the same?</summary>Not shown. Texts can agree on wrong logits. Compare the logits, within a stated tolerance.</details>
-# <details><summary>2. You kept `out.cache` of a long prompt to answer two questions about it. What goes wrong with the second?</summary>The first question was appended to the same object. Copy the cache, or crop it back, before each use.</details>
+# <details><summary>2. You kept the cache of a long prompt to answer two questions about it. What goes wrong with the second?</summary>The first question was appended to the same object. Copy the cache, or crop it back, before each use.</details>
 # <details><summary>3. Two libraries are given the same prompt, weights, temperature and top-p. Name three reasons why texts may differ.</summary>Other defaults for what is left out; another order of the steps; other random numbers. Ties and float noise are two more.</details>
-# <details><summary>4. Why is a mask made from `ids != pad_id` unsafe?</summary>A real token may have that id, above all where the end token pads as well. Only the lengths say what is padding.</details>
+# <details><summary>4. Why is a mask made from <code>ids != pad_id</code> unsafe?</summary>A real token may have that id, above all where the end token pads as well. Only the lengths say what is padding.</details>
 
 # %% [markdown] id="summary"
 # ## Summary
