@@ -243,7 +243,7 @@ def milliseconds(run, repeats):
         times.append(1000 * (time.perf_counter() - start))
     return min(times)
 
-contexts, repeats = budget.choose(([32, 64, 128, 256, 384, 512], 20), ([32, 512], 3))
+contexts, repeats = budget.choose(([32, 64, 128, 256, 384, 512], 9), ([32, 512], 3))
 
 # %% id="time" tags=["nbval-ignore-output"]
 steps = {"without a cache": False, "with a cache": True}
