@@ -535,19 +535,6 @@ def c_first_answer(config, seen={}):
     return seen.setdefault("n", good_count(config))
 
 
-@wrong(COUNT, "changes-input")
-def c_unties(config):
-    n = good_count(config)
-    object.__setattr__(config, "tie_embeddings", False)
-    return n
-
-
-@wrong(COUNT, "changes-input")
-def c_sets_the_context(config):
-    config.__dict__["block_size"] = 1
-    return good_count(config)
-
-
 @wrong(COUNT, "parts")
 def c_list_of_parts(config):
     tables = config.vocab_size * config.n_embd * (1 if config.tie_embeddings else 2)
