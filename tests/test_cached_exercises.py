@@ -90,3 +90,15 @@ def test_each_case_starts_with_nothing_noted_and_a_prompt_of_its_own():
     for case in CACHED_CASES:
         model, prompt, n = case.args()
         assert model.fed == [] and n >= 0 and prompt and prompt is not case.args()[1]
+
+
+def test_kvc_03_06_the_mocks_logits_depend_on_the_new_token_and_on_the_first_one():
+    def after(tokens):
+        model = MockModel()
+        cache = model.new_cache()
+        for token in tokens:  # one by one, from an empty cache on
+            row = model(torch.tensor([[token]]), cache)[0, -1]
+        return row
+
+    assert not after([3, 1, 4]).equal(after([3, 1, 5])) and not after([3, 1, 4]).equal(after([2, 1, 4]))
+    assert after([3]).equal(MockModel()(torch.tensor([[3]]))[0, -1])
