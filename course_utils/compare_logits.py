@@ -14,11 +14,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from course_utils.generation import evaluating, modules_of
+from course_utils.loop import evaluating, modules_of
 
 # How many rounding units (eps) of the logits' size two right computations may differ by. Measured on the shipped model,
 # whole against token by token: 12 in float32 and float64, 4 in float16, whose sums are kept in float32. With room to
-# spare for other processors; the smallest planted fault of notebook 06 is a hundred times above it.
+# spare for other processors; the planted faults of notebook 06 are all more than thirty times above it.
 _ROUNDING_UNITS = {torch.float64: 64, torch.float32: 64, torch.float16: 16, torch.bfloat16: 16}
 
 

@@ -249,6 +249,24 @@ def test_bat_12_a_row_has_the_same_logits_alone_and_in_a_padded_batch(sound, ids
                 assert report, f"{side}: {report}"
 
 
+def test_a_rolled_cache_is_wrong_also_with_its_keys_turned(sound, ids):
+    cache, fresh = sound.new_cache(), sound.new_cache()
+    in_chunks(sound, ids[:, :30], [30], cache=cache)
+    before = cache.keys(1).clone()
+    in_chunks(sound, ids[:, 10:30], [20], cache=fresh)
+    right = in_chunks(sound, ids[:, 30:31], [1], cache=fresh.copy())
+    for turn_keys, layer_0_is_right in ((False, False), (True, True)):
+        moved = clinic.rolled(sound, cache, 10, turn_keys)
+        assert moved.n_tokens == 20 and torch.equal(moved.token_ids, fresh.token_ids)
+        assert compare_logits(fresh.keys(0)[0], moved.keys(0)[0]).equal == layer_0_is_right
+        assert not compare_logits(fresh.keys(1)[0], moved.keys(1)[0])
+        report = compare_logits(right, in_chunks(sound, ids[:, 30:31], [1], cache=moved))
+        assert report.max_abs_diff > 30 * report.tolerance, str(report)
+    assert torch.equal(cache.keys(1), before)
+    with pytest.raises(ValueError, match="n_dropped is 30; expected 1 to 29"):
+        clinic.rolled(sound, cache, 30)
+
+
 def test_unknown_faults_and_short_texts_are_refused(sound, ids):
     with pytest.raises(ValueError, match="expected one of positions restart"):
         clinic.planted("cosmic rays", sound)

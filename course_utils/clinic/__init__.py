@@ -10,16 +10,19 @@ what a learner measures do.
 """
 
 from course_utils.clinic.admission import DIAGNOSES, FAULTS, SOUND, admit, planted
-from course_utils.clinic.situations import SITUATIONS, examine, signature, stored_positions
+from course_utils.clinic.rolling import rolled
+from course_utils.clinic.situations import SITUATIONS, SPLIT, examine, signature, stored_positions
 
 __all__ = [
     "DIAGNOSES",
     "FAULTS",
     "SITUATIONS",
     "SOUND",
+    "SPLIT",
     "admit",
     "examine",
     "planted",
+    "rolled",
     "signature",
     "stored_positions",
 ]

@@ -27,7 +27,7 @@ def divergence(report, title: str, boundaries: Sequence[int] = (), ax: Axes | No
         ax.axvline(position - 0.5, color=GREY, linewidth=0.8, linestyle=":")
     ax.set_yscale("log")
     ax.set(title=title, xlabel="position (tokens)", ylabel="|difference| (nats)", ylim=(_NO_DIFFERENCE / 2, 1e2))
-    ax.legend(loc="center right", fontsize=8)
+    ax.legend(loc="upper right", fontsize=8)
     return ax
 
 
@@ -41,7 +41,7 @@ def divergence_grid(reports: Mapping[str, object], title: str, boundaries: Seque
     for ax, (name, report) in zip(axes.flat, reports.items(), strict=False):
         divergence(report, name, boundaries, ax)
         ax.get_legend().remove()
-        ax.set(xlabel="", ylabel="")
+        ax.set(xlabel="", ylabel="", title="")
         ax.set_title(name, fontsize=10, loc="left")
         ax.lines[0].set_color(BLUE)
     figure.suptitle(title)
