@@ -48,7 +48,7 @@ class Origin:
     use_cache: bool
 
 
-_seen: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # model -> (its state, its fingerprint)
+_seen: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # model -> (its state, fingerprint, tensors)
 
 
 def origin_of(model, vocab, use_cache: bool) -> Origin:
@@ -60,7 +60,7 @@ def origin_of(model, vocab, use_cache: bool) -> Origin:
     tensors = [*model.parameters(), *model.buffers()]
     state = (vocabulary, tuple((id(tensor), tensor.data_ptr(), tensor._version) for tensor in tensors))
     if _seen.get(model, (None,))[0] != state:
-        _seen[model] = (state, fingerprint(model, vocab))
+        _seen[model] = (state, fingerprint(model, vocab), tensors)  # kept, so that no new one gets an old one's id
     return Origin(_seen[model][1], vocabulary, use_cache)
 
 
