@@ -12,6 +12,7 @@ import importlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 
 from course_utils import attempts, running
 from course_utils.answers import ATOL, describe, difference, same, unchanged
@@ -102,7 +103,9 @@ class Exercise:
     def hint_ids(self) -> list[str]:
         """Every hint id that a verdict on this exercise can have, in the order of the cases."""
         if self.is_function:
-            return [*dict.fromkeys(case.hint_id for case in self.cases), CHANGES_INPUT, NOT_A_FUNCTION]
+            can_change = any(not _fixed(argument) for case in self.cases for argument in case.args())
+            own = [*dict.fromkeys(case.hint_id for case in self.cases), *([CHANGES_INPUT] if can_change else [])]
+            return [*own, NOT_A_FUNCTION]
         return [*(entry.hint_id for entry in self.misconceptions), GENERAL]
 
     def solution(self):
@@ -122,6 +125,11 @@ class Finding:
     headline: str = ""
     lines: tuple[str, ...] = ()
     printed: str = ""
+
+
+def _fixed(argument) -> bool:
+    """Whether it is a value that no function can change."""
+    return argument is None or isinstance(argument, (int, float, str, Enum))
 
 
 def judge(exercise: Exercise, attempt, seconds: float | None = None) -> Finding:
@@ -160,10 +168,12 @@ def _judge_function(exercise: Exercise, function, seconds: float) -> Finding:
         line = f"You passed {describe(function)}."
         hint = "Hint: pass the function itself, by its name and without brackets: the check calls it."
         return Finding(WRONG, NOT_A_FUNCTION, lines=(line, hint))
-    until, printed, first_change = time.monotonic() + seconds, "", None
+    left, printed, first_change = seconds, "", None
     for number, case in enumerate(exercise.cases):
         args = case.args()
-        run = running.run(function, args, until - time.monotonic())
+        begun = time.monotonic()  # making the arguments is our time, not the learner's
+        run = running.run(function, args, left)
+        left -= time.monotonic() - begun
         printed = printed or run.printed
         if number == 0 and (reason := attempts.why_no_answer(run, function)) is not None:
             return Finding(NOT_ATTEMPTED, headline=reason)

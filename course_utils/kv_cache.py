@@ -96,11 +96,12 @@ class KVCache:
     def append(self, layer: int, keys_and_values: Tensor) -> tuple[Tensor, Tensor]:
         """Store the new tokens of one layer, and return all of its keys and values, the new ones included.
 
-        keys_and_values: (B, 2 * K, T, D), the keys' heads first. `advance` ends the step, after the last layer.
+        keys_and_values: (B, 2 * K, T, D), the keys' heads first. Numbers are stored, and no gradients flow through them.
+        `advance` ends the step, after the last layer.
         """
         end = self.n_tokens + keys_and_values.shape[2]
         both, keys, values = self._layers[layer]
-        both.narrow(2, self.n_tokens, keys_and_values.shape[2]).copy_(keys_and_values)
+        both.narrow(2, self.n_tokens, keys_and_values.shape[2]).copy_(keys_and_values.detach())
         return keys.narrow(2, 0, end), values.narrow(2, 0, end)
 
     def _split(self) -> None:

@@ -21,6 +21,22 @@ from course_utils.judging import CHANGES_INPUT, NOT_A_FUNCTION, judge
 
 EXERCISES = exercises.all_exercises()
 FUNCTIONS = {key: exercise for key, exercise in EXERCISES.items() if exercise.is_function}
+
+
+def kind_of_answer(exercise):
+    """NumPy's letter for what the reference answers: "f" floats, "i" integers, "b" bools, "O" and None no numbers."""
+    for case in exercise.cases:
+        if case.raises is None:
+            answer = exercise.solution()(*case.args())
+            answer = answer.detach() if isinstance(answer, torch.Tensor) else answer
+            mixed = isinstance(answer, tuple) and len({*map(type, answer)}) > 1
+            return None if mixed else np.asarray(answer).dtype.kind
+    return None
+
+
+KINDS = {key: kind_of_answer(exercise) for key, exercise in FUNCTIONS.items()}
+NUMBERS = [key for key, kind in KINDS.items() if kind in tuple("fib")]
+FLOATS = [key for key, kind in KINDS.items() if kind == "f"]
 AUTHORING = Path(__file__).resolve().parent.parent / "authoring"
 
 
@@ -54,7 +70,7 @@ def test_every_hint_has_a_planted_solution_and_no_other(key):
     assert len(RIGHT[key]) >= 3
     if key in FUNCTIONS:
         assert len(WRONG[key]) >= 6
-        assert {CHANGES_INPUT, NOT_A_FUNCTION} < set(planted)
+        assert NOT_A_FUNCTION in planted
 
 
 @pytest.mark.parametrize("key", EXERCISES)
@@ -82,12 +98,12 @@ def test_eqv_03_constants_never_pass(key, value):
     assert judge(EXERCISES[key], lambda *args: value).status == "wrong"
 
 
-@pytest.mark.parametrize("key", FUNCTIONS)
+@pytest.mark.parametrize("key", NUMBERS)
 def test_eqv_03_nan_in_a_right_answer_never_passes(key):
     reference = EXERCISES[key].solution()
 
     def with_nan(*args):
-        answer = np.array(reference(*args), dtype=float)
+        answer = numbers(reference(*args))
         if answer.size:
             answer.reshape(-1)[-1] = math.nan
         return answer
@@ -95,27 +111,38 @@ def test_eqv_03_nan_in_a_right_answer_never_passes(key):
     assert judge(EXERCISES[key], with_nan).status == "wrong"
 
 
-@pytest.mark.parametrize("key", FUNCTIONS)
+@pytest.mark.parametrize("key", NUMBERS)
 def test_eqv_03_a_right_answer_of_another_shape_never_passes(key):
     reference = EXERCISES[key].solution()
     for change in (lambda x: x[None], lambda x: x[..., None], lambda x: x.reshape(-1)[:1], lambda x: x.reshape(-1)[:0]):
-        finding = judge(EXERCISES[key], lambda *args, change=change: change(np.array(reference(*args), dtype=float)))
+        finding = judge(EXERCISES[key], lambda *args, change=change: change(numbers(reference(*args))))
         assert finding.status == "wrong", change
 
 
-@pytest.mark.parametrize("key", FUNCTIONS)
+@pytest.mark.parametrize("key", FLOATS)
 def test_nbv_14_the_tolerance_is_neither_tight_nor_wide(key):
     reference = EXERCISES[key].solution()
 
     def off_by(amount):
         def attempt(*args):
             answer = reference(*args)
-            return None if answer is None else np.array(answer, dtype=float) + amount
+            return None if answer is None else numbers(answer) + amount
 
         return judge(EXERCISES[key], attempt).status
 
-    # The loop's scores and choices are no floats; near 1000 float32 itself is coarse.
-    assert off_by(4e-6) == "passed" and off_by(3e-5) == "wrong"
+    wider = {"09.last_token": 1e-4}  # the contract's
+    atol = wider.get(key, min(case.atol for case in EXERCISES[key].cases))  # near 1000 float32 itself is coarse
+    assert atol <= 1e-4 and off_by(0.4 * atol) == "passed" and off_by(3 * atol) == "wrong"
+
+
+def numbers(answer):
+    return np.array(answer.detach() if isinstance(answer, torch.Tensor) else answer, dtype=float)
+
+
+def test_what_cannot_be_changed_needs_no_planted_change():
+    can_change = {key for key, exercise in FUNCTIONS.items() if CHANGES_INPUT in exercise.hint_ids()}
+    assert {"01.softmax", "07.stop_matcher", "08.paired_difference"} <= can_change
+    assert not {"04.causal_mask", "05.kv_bytes", "07.finish_reason", "08.pass_at_k"} & can_change
 
 
 @pytest.mark.parametrize("key", EXERCISES)

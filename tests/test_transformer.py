@@ -529,3 +529,10 @@ def test_gradients_equal_those_of_finite_differences():
             values[index] += change
             sides.append(full(model, ids).square().sum().item())
         assert (sides[0] - sides[1]) / (2 * step) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_cache_works_with_gradients_switched_on():
+    model = made()
+    ids, cache = ids_for(model, 1, 6), model.new_cache()
+    logits = torch.cat([model(ids[:, :3], cache), model(ids[:, 3:4], cache), model(ids[:, 4:], cache)], dim=1)
+    assert gap(logits.detach(), full(model, ids)) < TOLERANCE

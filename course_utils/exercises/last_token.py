@@ -79,6 +79,9 @@ def _args(ids: list[int], seed: int = 1, other: bool = False, first: bool = Fals
         if first:
             _handed_out.cache_clear()
         model = _handed_out(seed, other)
+        if first:  # what transformers loads at a first call is not the learner's time
+            with torch.no_grad():
+                model(torch.tensor([ids]))
         model.notes.clear()
         return model, torch.tensor([ids])
 
