@@ -826,15 +826,6 @@ def params_min_p_never_matters(params):
     return tuple(step for step in params.order if step != "min_p") != STEPS[:3]
 
 
-@wrong(TRANSLATE, "changes-input")
-def params_reordered_in_place(params):
-    if params.order != STEPS and not params.greedy:
-        raise ValueError(params.order)
-    settings = translated(params)
-    object.__setattr__(params, "top_k", params.top_k or 0)
-    return settings
-
-
 wrong(TRANSLATE, "not-a-function")({"do_sample": True})
 
 
