@@ -89,14 +89,14 @@ class KVCache:
             raise ValueError(f"The cache has {self.batch_size} rows, token_ids {token_ids.shape[0]}. Make a new cache.")
         if self.n_tokens + token_ids.shape[1] > self.max_tokens:
             raise ValueError(
-                f"The cache holds {self.n_tokens} of at most {self.max_tokens} tokens, and {token_ids.shape[1]} more do "
-                f"not fit. A cache is never rolled: crop it, or make a larger one."
+                f"The cache holds {self.n_tokens} of at most {self.max_tokens} tokens, and {token_ids.shape[1]} more "
+                f"do not fit. A cache is never rolled: crop it, or make a larger one."
             )
 
     def append(self, layer: int, keys_and_values: Tensor) -> tuple[Tensor, Tensor]:
         """Store the new tokens of one layer, and return all of its keys and values, the new ones included.
 
-        keys_and_values: (B, 2 * K, T, D), the keys' heads first. Numbers are stored, and no gradients flow through them.
+        keys_and_values: (B, 2 * K, T, D), the keys' heads first. Numbers are stored; no gradients flow through them.
         `advance` ends the step, after the last layer.
         """
         end = self.n_tokens + keys_and_values.shape[2]
@@ -137,8 +137,8 @@ class KVCache:
 def reuse_prefix(cache: KVCache, token_ids: Sequence[int]) -> int:
     """Crop the cache to what it shares with the beginning of a new prompt, and return that length.
 
-    token_ids: the whole new prompt. Feed what comes after the returned length. Reuse stops at the first different token,
-    since every later key and value was computed after it; and at the last token, which must be fed to get its logits.
+    token_ids: the whole new prompt. Feed what comes after the returned length. Reuse stops at the first different
+    token, since every later key and value was computed after it; and at the last, which must be fed to get its logits.
     """
     if cache.batch_size != 1:
         raise ValueError(f"The cache has {cache.batch_size} rows; a prefix is reused for one text at a time.")
