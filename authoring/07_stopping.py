@@ -199,7 +199,7 @@ def shown(pieces, stops):
 cuts = [f"a{x}b{y}c{z}d".split("|") for x in ("", "|") for y in ("", "|") for z in ("", "|")]
 results = {shown(pieces, ["bcd", "c"]) for pieces in cuts}
 print(f"{len(cuts)} ways to cut abcd, from {cuts[0]} to {cuts[-1]}, show {results}")
-print(f"a search for the leftmost stop would show {'abcd'.split('bcd')[0]!r}")
+print(f"a search for the leftmost stop would show {'abcd'.partition('bcd')[0]!r}")
 assert results == {"ab"}
 predict.beside(my_text, results.pop(), "shown")
 

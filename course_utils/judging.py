@@ -128,8 +128,9 @@ class Finding:
 
 
 def _fixed(argument) -> bool:
-    """Whether it is a value that no function can change."""
-    return argument is None or isinstance(argument, (int, float, str, Enum))
+    """Whether it is a value that no function can change: a number, a text, settings that are a frozen dataclass."""
+    frozen = getattr(argument, "__dataclass_params__", None)
+    return argument is None or isinstance(argument, (int, float, str, Enum)) or (frozen is not None and frozen.frozen)
 
 
 def judge(exercise: Exercise, attempt, seconds: float | None = None) -> Finding:
