@@ -74,7 +74,7 @@ def fingerprint(model: torch.nn.Module, vocab: CharVocab) -> str:
     digest = hashlib.sha256("\n".join([repr(shape), *vocab.tokens]).encode("utf-8"))
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
     return digest.hexdigest()
 
 
