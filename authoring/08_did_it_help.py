@@ -213,7 +213,9 @@ for name, values in curves.items():
 gaps = [comparison.paired_difference(*pair) for pair in zip(passes["T = 1.5"], passes["T = 0.5"], strict=True)]
 for k, gap in zip(ks, gaps, strict=True):
     print(f"k = {k:>2}: T = 1.5 minus T = 0.5: {gap}")
-assert comparison.paired_difference(passes["T = 2"][0], passes["T = 0.5"][0]).verdict == "lower"
+hottest = comparison.paired_difference(passes["T = 2"][0], passes["T = 0.5"][0])
+print(f"k =  1: T = 2   minus T = 0.5: {hottest}")
+assert hottest.verdict == "lower"
 
 # %% id="pass-picture" tags=["nbval-ignore-output"]
 ax = plots.curve(ks, curves, f"pass@k on {len(few)} held-out sums", "k, samples a problem", "pass@k")
@@ -223,7 +225,7 @@ crossed = "lower" in verdicts and "higher" in verdicts[verdicts.index("lower"):]
 print("So these two curves", "cross." if crossed else "do not cross, as far as these problems can tell.")
 
 # %% [markdown] id="tales-text"
-# At k = 1, T = 2 is worse than T = 0.5: a cell above asserts it. For larger k the hot samples may catch up or pass, since
+# At k = 1, T = 2 is worse than T = 0.5: the last interval says so. For larger k the hot samples may catch up or pass, since
 # they differ more from each other; whether they do is decided by the intervals, not by the picture. "Which temperature is
 # best" has no answer without k.
 #
@@ -352,6 +354,10 @@ with tempfile.TemporaryDirectory() as folder:
     fresh.head.weight.data.mul_(1.5)
     checkpoint.save_model(fresh, vocab, f"{folder}/tiny_llama")  # the same name, other weights
     other, _ = checkpoint.load_model(f"{folder}/tiny_llama")
+try:
+    generation.reproduce(other, vocab, record)
+except ValueError as error:
+    print(error)
 
 
 def texts(model=model, use_cache=True, sample=2, seed=11, order=sampling.STEPS):
