@@ -13,6 +13,7 @@ from course_utils.kv_cache import reuse_prefix
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 from course_utils.text import load_documents
+from course_utils.transformer import Transformer, TransformerConfig
 
 SHOWS_IN = {
     "positions restart at 0": {"decode", "chunk", "edit", "update"},
@@ -265,6 +266,27 @@ def test_a_rolled_cache_is_wrong_also_with_its_keys_turned(sound, ids):
     assert torch.equal(cache.keys(1), before)
     with pytest.raises(ValueError, match="n_dropped is 30; expected 1 to 29"):
         clinic.rolled(sound, cache, 30)
+
+
+def test_a_near_tie_is_nearer_and_one_or_two_early_tokens_away():
+    torch.manual_seed(0)
+    model = Transformer(TransformerConfig(12, n_layer=2, n_head=2, n_kv_head=1, n_embd=8, block_size=40)).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():  # larger weights: else no token has much influence on another
+            parameter.mul_(4)
+
+    def margin_after(tokens):
+        with torch.no_grad():
+            return model(tokens[None])[0, -1].topk(2).values.double().diff().abs().item()
+
+    ids = torch.randint(12, (30,), generator=torch.Generator().manual_seed(1))
+    changed, margin = clinic.nearest_tie(model, ids, n_changes=40)
+    assert margin < margin_after(ids) / 3 and margin_after(changed) == pytest.approx(margin, abs=1e-5)
+    places = (changed != ids).nonzero().flatten().tolist()
+    assert 1 <= len(places) <= 2 and max(places) < 15 and 0 not in places
+    assert torch.equal(clinic.nearest_tie(model, ids, n_changes=40)[0], changed)
+    with pytest.raises(ValueError, match="T of 8 or more"):
+        clinic.nearest_tie(model, ids[:7])
 
 
 def test_unknown_faults_and_short_texts_are_refused(sound, ids):

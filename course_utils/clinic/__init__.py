@@ -12,6 +12,7 @@ what a learner measures do.
 from course_utils.clinic.admission import DIAGNOSES, FAULTS, SOUND, admit, planted
 from course_utils.clinic.rolling import rolled
 from course_utils.clinic.situations import SITUATIONS, SPLIT, examine, signature, stored_positions
+from course_utils.clinic.ties import nearest_tie
 
 __all__ = [
     "DIAGNOSES",
@@ -21,6 +22,7 @@ __all__ = [
     "SPLIT",
     "admit",
     "examine",
+    "nearest_tie",
     "planted",
     "rolled",
     "signature",
