@@ -66,7 +66,7 @@ def abilities(model, vocab) -> list[str]:
     told = continue_all(model, vocab, begun, lambda seed: SamplingParams(seed=seed), StopCriteria(420))
     texts = [prompt + one.text for prompt, one in zip(begun, told, strict=True)]
     facts = sum(storyworld.keeps_facts(text) is True for text in texts)
-    whole = sum(_parses(text) for text in texts)
+    whole = sum(storyworld.parse(text).ok for text in texts)
     lines.append(share("tales at T = 1 that keep their facts", facts, N_TALES))
     lines.append(share("tales at T = 1 that the grammar could have written", whole, N_TALES))
     sums = [document.split("=") for document in load_documents("sums", "validation")]
@@ -91,14 +91,6 @@ def abilities(model, vocab) -> list[str]:
     lines.append(share("calls, greedy: well formed", sum(formed), len(calls)))
     lines.append(share("calls, greedy: well formed and with the right tool and numbers", sum(right), len(calls)))
     return lines
-
-
-def _parses(text: str) -> bool:
-    try:
-        storyworld.parse(text)
-    except ValueError:
-        return False
-    return True
 
 
 def report() -> str:
