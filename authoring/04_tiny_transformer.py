@@ -220,7 +220,7 @@ for name, weight in model.named_parameters():
     parts[part] = parts.get(part, 0) + weight.numel()
 print(f"{model.n_parameters():,} parameters:", parts)
 assert sum(parts.values()) == model.n_parameters()
-unseen = text.load_documents("tales", split="validation")[:40]
+unseen = text.load_documents("tales", split="validation")[:budget.choose(40, 10)]
 predict.beside(my_largest_part, max(parts, key=parts.get), "largest part")
 predict.beside(my_untrained_loss, metrics.loss(model, vocab, unseen), "loss before training")
 
@@ -283,7 +283,7 @@ my_words = ...
 n_texts, found = budget.choose(20, 5), {}
 params = [SamplingParams(seed=seed) for seed in range(n_texts)]
 for name, each in models.items():
-    answers = generation.generate_batch(each, vocab, ["The "] * n_texts, params, StopCriteria(400))
+    answers = generation.generate_batch(each, vocab, ["The "] * n_texts, params, StopCriteria(budget.choose(400, 150)))
     found[name] = metrics.coherence("\n\n".join("The " + answer.text for answer in answers))
     facts = "None" if found[name].facts is None else f"{found[name].facts:.2f}"
     print(f"{name:>10}: real words {found[name].real_words:.2f}, sentences {found[name].sentences:.2f}, facts {facts}")
