@@ -366,4 +366,4 @@ assert not compare_logits(logits[0, -1], tiny(torch.tensor(rows[:1]))[0, -1])
 #
 # **Sources.** A. Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017. J. Su et al., [*RoFormer*](https://arxiv.org/abs/2104.09864), 2021.
 # B. Zhang and R. Sennrich, [*Root mean square layer normalization*](https://arxiv.org/abs/1910.07467), 2019. N. Shazeer, [*GLU variants*](https://arxiv.org/abs/2002.05202), 2020.
-# J. Ainslie et al., [*GQA*](https://arxiv.org/abs/2305.13245), 2023. H. Touvron et al., [*Llama 2*](https://arxiv.org/abs/2307.09288), 2023. Checked on 2026-11-30. A teaching example, not a production benchmark.
+# J. Ainslie et al., [*GQA*](https://arxiv.org/abs/2305.13245), 2023. A. Grattafiori et al., [*The Llama 3 herd of models*](https://arxiv.org/abs/2407.21783), 2024. Checked on 2026-11-30. A teaching example, not a production benchmark.
