@@ -213,19 +213,19 @@ def test_check_never_raises_and_never_passes_nonsense(key, number, capsys):
     assert capsys.readouterr().out
 
 
-def test_one_check_takes_less_than_0_3_seconds():
+def test_a_check_computes_for_less_than_a_second():
     for key, exercise in exercises.all_exercises().items():
         if exercise.is_function:
             reference = exercise.solution()
             judge(exercise, lambda *args, f=reference: f(*args))
             best = min(timed(lambda k=key, f=reference: check(k, lambda *args: f(*args))) for _ in range(3))
-            assert best < 0.3, key
+            assert best < 1, key
 
 
 def timed(call):
-    start = time.perf_counter()
+    start = time.process_time()  # what else runs on the machine does not count
     call()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def test_nbv_13_the_learners_names_stay_as_they_are(capsys):

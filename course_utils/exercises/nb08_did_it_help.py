@@ -47,7 +47,7 @@ RECORD = Exercise(
     "in `model` cannot. Seed and sample decide every draw. In another order, the same temperature and top-p keep "
     "other tokens. Finish reason and token ids come out again. Cache, batch size and time do not change the text.",
     accepts=lambda answer: _names(answer) == NEEDED,
-    unanswered=lambda answer: not isinstance(answer, str) and len(_names(answer)) == 0,
+    unanswered=lambda answer: isinstance(answer, (set, frozenset, list, tuple, dict)) and not _names(answer),
     misconceptions=(
         Misconception("already-there", "one of these names is in the record already.", _has(SHOWN)),
         Misconception("unknown-name", "one of these is none of the names to choose from. Copy them as they are.",
