@@ -316,8 +316,8 @@ for turn_keys in (False, True):
 #
 # Attention itself has several right implementations. PyTorch offers two on a CPU: MATH, step by step, and FLASH, which goes
 # through the keys block by block: another order of sums. Now search for a *near tie*: a place in the training tales where the
-# two likeliest tokens are close, then one or two early letters changed so that they come as close as can be found. **Guess:**
-# can two right decoders choose differently there?
+# two likeliest tokens are close, then a few early letters changed so that they come as close as can be found. **Guess:**
+# can two right decoders choose differently there? (The columns: one pass, token by token, one pass by MATH.)
 
 # %% id="near-ties" tags=["nbval-ignore-output"]
 starts = [document[:199] for document in text.load_documents("tales") if len(document) >= 199][:200]
@@ -325,30 +325,31 @@ rows = torch.tensor([[vocab.bos_id, *vocab.encode(start)] for start in starts])
 with torch.no_grad():
     margins = torch.cat([-sound(part).topk(2).values.diff()[..., 0] for part in rows.split(50)])
 margins[:, :120] = torch.inf  # far back there are letters to change
-places = [rows[i // 200, : i % 200 + 1] for i in margins.flatten().argsort()[: budget.choose(5, 1)].tolist()]
-found = [clinic.nearest_tie(sound, place) for place in places]
-print("margins in the tales:", *(f"{margin:.0e}" for margin in margins.flatten().sort().values[: len(places)].tolist()))
-print("and after changes:   ", *(f"{margin:.0e}" for _, margin in found))
+nearest = margins.flatten().argsort()[: budget.choose(10, 1)].tolist()
+print("smallest margins in the tales:", *(f"{margins.flatten()[i].item():.0e}" for i in nearest))
 
 def right_ways(ids):  # the logits after a text: one pass, token by token, one pass by MATH
+    ways = [in_chunks(sound, ids, [ids.shape[1]])[0, -1], in_chunks(sound, ids, 1)[0, -1]]
     with torch.no_grad(), sdpa_kernel(SDPBackend.MATH):
-        by_math = sound(ids)[0, -1]
-    return [in_chunks(sound, ids, [ids.shape[1]])[0, -1], in_chunks(sound, ids, 1)[0, -1], by_math]
+        ways.append(sound(ids)[0, -1])
+    assert all(compare_logits(ways[0], way) for way in ways)  # the check calls them the same
+    return ways
 
 # %% id="flips" tags=["nbval-ignore-output"]
 n_flips, noise = 0, 0.0
-for ids, _ in sorted(found, key=lambda one: -one[1]):
-    ways, prompt = right_ways(ids[None]), vocab.decode(ids.tolist())
-    reports = [compare_logits(ways[0], way) for way in ways]
-    assert all(reports)  # the check calls them the same
-    first, second = ways[0].topk(2).indices.tolist()
-    noise = max(noise, *(report.max_abs_diff for report in reports))
-    n_flips += len({int(way.argmax()) for way in ways}) > 1
-    print(f"…{prompt[-22:]!r}: {vocab.label(first)} before {vocab.label(second)} by",
-          *(f"{(way[first] - way[second]).item():+.1e}" for way in ways))
-print(f"{n_flips} of {len(found)} choices depend on the way; |difference| between right ways up to {noise:.0e}")
-for token in (first, second):  # how the last text goes on, either way
-    print(repr(vocab.decode([token]) + generation.generate(sound, vocab, prompt + vocab.decode([token]), greedy, twelve).text))
+for i in nearest:
+    for ids, _ in clinic.nearest_ties(sound, rows[i // 200, : i % 200 + 1])[::-1]:  # the nearest comes last
+        ways, prompt = right_ways(ids[None]), vocab.decode(ids.tolist())
+        first, second = ways[0].topk(2).indices.tolist()
+        noise = max(noise, *(compare_logits(ways[0], way).max_abs_diff for way in ways))
+        n_flips += len({int(way.argmax()) for way in ways}) > 1
+        gaps = "  ".join(f"{(way[first] - way[second]).item():+.1e}" for way in ways)
+        print(f"…{prompt[-22:]!r}: {vocab.label(first)} before {vocab.label(second)} by {gaps}")
+    if n_flips:
+        break
+print(f"{n_flips} of these choices depend on the way; |difference| between right ways up to {noise:.0e}")
+for token in vocab.decode([first]), vocab.decode([second]):  # how the last text goes on, either way
+    print(repr(token + generation.generate(sound, vocab, prompt + token, greedy, twelve).text))
 
 # %% [markdown] id="limits-explained"
 # Where the margin is smaller than the noise, the greedy token depends on the way, though all three are right, and from

@@ -12,7 +12,7 @@ what a learner measures do.
 from course_utils.clinic.admission import DIAGNOSES, FAULTS, SOUND, admit, planted
 from course_utils.clinic.rolling import rolled
 from course_utils.clinic.situations import SITUATIONS, SPLIT, examine, signature, stored_positions
-from course_utils.clinic.ties import nearest_tie
+from course_utils.clinic.ties import nearest_ties
 
 __all__ = [
     "DIAGNOSES",
@@ -22,7 +22,7 @@ __all__ = [
     "SPLIT",
     "admit",
     "examine",
-    "nearest_tie",
+    "nearest_ties",
     "planted",
     "rolled",
     "signature",
