@@ -156,3 +156,11 @@ def test_notebooks_hold_no_trace_of_the_machine_that_built_them():
         assert not re.search(
             r"/home/|/root/|/Users/|/tmp/|site-packages|0x[0-9a-f]{8}", json.dumps(json.loads(raw)["cells"])
         )
+
+
+@each_notebook
+def test_the_readme_names_the_notebook_and_its_minutes(name):
+    (row,) = re.findall(
+        rf"^\| {name} \| .* \| (\d+) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert re.search(rf"\*\*Time:\*\* {row} minutes", built(name).cells[0].source)
