@@ -325,8 +325,9 @@ rows = torch.tensor([[vocab.bos_id, *vocab.encode(start)] for start in starts])
 with torch.no_grad():
     margins = torch.cat([-sound(part).topk(2).values.diff()[..., 0] for part in rows.split(50)])
 margins[:, :120] = torch.inf  # far back there are letters to change
-nearest = margins.flatten().argsort()[: budget.choose(10, 1)].tolist()
-print("smallest margins in the tales:", *(f"{margins.flatten()[i].item():.0e}" for i in nearest))
+places = [rows[i // 200, : i % 200 + 1] for i in margins.flatten().argsort()[: budget.choose(5, 2)].tolist()]
+found = sorted([tie for place in places for tie in clinic.nearest_ties(sound, place)], key=lambda tie: -tie[1])[-8:]
+print(f"the smallest margin in the tales {margins.min():.0e}, after changes {found[-1][1]:.0e}")
 
 def right_ways(ids):  # the logits after a text: one pass, token by token, one pass by MATH
     ways = [in_chunks(sound, ids, [ids.shape[1]])[0, -1], in_chunks(sound, ids, 1)[0, -1]]
@@ -337,25 +338,23 @@ def right_ways(ids):  # the logits after a text: one pass, token by token, one p
 
 # %% id="flips" tags=["nbval-ignore-output"]
 n_flips, noise = 0, 0.0
-for i in nearest:
-    for ids, _ in clinic.nearest_ties(sound, rows[i // 200, : i % 200 + 1])[::-1]:  # the nearest comes last
-        ways, prompt = right_ways(ids[None]), vocab.decode(ids.tolist())
-        first, second = ways[0].topk(2).indices.tolist()
-        noise = max(noise, *(compare_logits(ways[0], way).max_abs_diff for way in ways))
-        n_flips += len({int(way.argmax()) for way in ways}) > 1
-        gaps = "  ".join(f"{(way[first] - way[second]).item():+.1e}" for way in ways)
-        print(f"…{prompt[-22:]!r}: {vocab.label(first)} before {vocab.label(second)} by {gaps}")
-    if n_flips:
-        break
-print(f"{n_flips} of these choices depend on the way; |difference| between right ways up to {noise:.0e}")
-for token in vocab.decode([first]), vocab.decode([second]):  # how the last text goes on, either way
+for ids, _ in found:  # the nearest comes last
+    ways, prompt = right_ways(ids[None]), vocab.decode(ids.tolist())
+    first, second = ways[0].topk(2).indices.tolist()
+    noise = max(noise, *(compare_logits(ways[0], way).max_abs_diff for way in ways))
+    n_flips += len({int(way.argmax()) for way in ways}) > 1
+    gaps = "  ".join(f"{(way[first] - way[second]).item():+.1e}" for way in ways)
+    print(f"…{prompt[-22:]!r}: {vocab.label(first)} before {vocab.label(second)} by {gaps}")
+print(f"the smallest margin is {found[-1][1]:.0e}, and right ways differ by up to {noise:.0e}; choices that flipped: {n_flips}")
+assert found[-1][1] < compare_logits(ways[0], ways[1]).tolerance
+for token in vocab.decode([first]), vocab.decode([second]):  # how the last text goes on after either choice
     print(repr(token + generation.generate(sound, vocab, prompt + token, greedy, twelve).text))
 
 # %% [markdown] id="limits-explained"
 # Where the margin is smaller than the noise, the greedy token depends on the way, though all three are right, and from
-# there the texts part. Whether your run found such a place
-# is printed above: it depends on the weights and the processor. Greedy has no randomness, and still promises the same
-# text on one machine and version only.
+# there the texts part. Whether the margins of your run are so small, and whether a choice flipped, is printed above: it
+# depends on the weights and the processor. The last one is within the tolerance, so the check calls either choice right.
+# Greedy has no randomness, and still promises the same text on one machine and version only.
 #
 # So **equal text proves little**: wrong logits kept the text of some of the prompts above. And **unequal text proves little**: right
 # logits may part at a near tie. Compare logits, at every position, within a stated tolerance.
