@@ -393,8 +393,13 @@ def test_pip_failures_are_explained(case):
 
 
 def run_bootstrap(root, **environment):
-    """A real run in another folder, away from this machine's pip settings."""
-    script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import bootstrap; bootstrap.main({str(root)!r})"
+    """A real run in another folder, away from this machine's pip settings.
+
+    Ctrl-C is listened to even if this run was started in the background, where a shell has it ignored.
+    """
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import bootstrap; bootstrap.main({str(root)!r})"
+    script = f"{listen}; {start}"
     kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("PIP_")}
     return subprocess.Popen(
         [sys.executable, "-c", script],
