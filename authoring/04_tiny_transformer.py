@@ -292,8 +292,8 @@ assert found["bigram"].sentences == 0 and found["bigram"].facts is None
 assert found["tiny_llama"].real_words > found["bigram"].real_words and found["tiny_llama"].sentences > 0
 
 # %% [markdown] id="past-text"
-# The bigram never had a sentence, so there was nothing in which to keep a fact. A transformer can carry who and what across
-# the tale, because it can read back. What that says is narrow. The model knows this small grammar: no world, no meaning, and
+# The bigram never had a sentence, so there was nothing in which to keep a fact. A transformer *can* carry who and what across
+# the tale, because it can read back; the share above says how often these weights do. All this is narrow. The model knows this small grammar: no world, no meaning, and
 # no word that the tales lack. A loss near the floor means that it guesses the *next character* about as well as the grammar
 # can. And nothing here says how a large model fails.
 #
