@@ -101,9 +101,10 @@ class Layer(nn.Module):
     x is (B * T, C), one vector for each position; only attention looks at more than one of them.
     """
 
-    def __init__(self, config: TransformerConfig):
+    def __init__(self, config: TransformerConfig, index: int):
         super().__init__()
         C, D = config.n_embd, config.head_dim
+        self.index = index  # which layer this is: its place in the cache
         self.n_head, self.n_kv_head, self.head_dim = config.n_head, config.n_kv_head, D
         self.eps, self.dropout = config.norm_eps, config.dropout
         # Weights are (out, in). What reads the same input is one matrix: queries, keys and values; gate and up.
@@ -115,28 +116,16 @@ class Layer(nn.Module):
         self.down = nn.Parameter(torch.empty(C, config.n_inner))
 
     def forward(
-        self,
-        x: Tensor,
-        shape: tuple[int, int],
-        rotation: Tensor,
-        mask: Tensor | None,
-        cache: KVCache | None,
-        index: int,
+        self, x: Tensor, shape: tuple[int, int], rotation: Tensor, mask: Tensor | None, cache: KVCache | None
     ) -> Tensor:
-        """x: (B * T, C). shape: (B, T). rotation, mask: see `Transformer._positions`. index: which layer this is."""
+        """x: (B * T, C). shape: (B, T). rotation, mask: see `Transformer._positions`."""
         normed = rms_norm(x, self.attention_gain, self.eps)
-        x = self._add(x, self.attention(normed, shape, rotation, mask, cache, index), self.out)
+        x = self._add(x, self.attention(normed, shape, rotation, mask, cache), self.out)
         normed = rms_norm(x, self.feed_forward_gain, self.eps)
         return self._add(x, self.feed_forward(normed), self.down)
 
     def attention(
-        self,
-        x: Tensor,
-        shape: tuple[int, int],
-        rotation: Tensor,
-        mask: Tensor | None,
-        cache: KVCache | None,
-        index: int,
+        self, x: Tensor, shape: tuple[int, int], rotation: Tensor, mask: Tensor | None, cache: KVCache | None
     ) -> Tensor:
         """Each position takes a weighted mean of the values at the positions up to its own: (B * T, C), per head.
 
@@ -149,7 +138,7 @@ class Layer(nn.Module):
         rotate_(heads[:, :, : H + K], rotation)  # queries and keys, never values
         q = heads[:, :, :H].transpose(1, 2)  # (B, H, T, D)
         k_and_v = heads[:, :, H:].transpose(1, 2)  # (B, 2K, T, D)
-        k, v = k_and_v.split(K, dim=1) if cache is None else cache.append(index, k_and_v)
+        k, v = k_and_v.split(K, dim=1) if cache is None else cache.append(self.index, k_and_v)
         dropout = self.dropout if self.training else 0.0
         if T == 1:  # the query heads that share a key/value head become rows of one multiplication
             mixed = F.scaled_dot_product_attention(q.reshape(B, K, H // K, D), k, v, mask, dropout)
@@ -178,7 +167,7 @@ class Transformer(nn.Module):
         super().__init__()
         self.config, self.block_size = config, config.block_size
         self.embedding = nn.Embedding(config.vocab_size, config.n_embd)
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layer))
+        self.layers = nn.ModuleList(Layer(config, index) for index in range(config.n_layer))
         self.gain = nn.Parameter(torch.ones(config.n_embd))
         self.head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
         if config.tie_embeddings:
@@ -224,8 +213,8 @@ class Transformer(nn.Module):
             cache.check(self, token_ids)
         rotation, mask = self._positions(n_cached, shape[1], attention_mask)
         x = F.embedding(token_ids.flatten(), self.embedding.weight)
-        for index, layer in enumerate(self.layers):
-            x = layer(x, shape, rotation, mask, cache, index)
+        for layer in self.layers:
+            x = layer(x, shape, rotation, mask, cache)
         if cache is not None:
             cache.advance(token_ids)
         return rms_norm(x, self.gain, self.config.norm_eps).view(*shape, -1)
