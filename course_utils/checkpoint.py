@@ -54,7 +54,8 @@ def load_model(source: str | Path) -> tuple[Transformer, CharVocab]:
             raise FileNotFoundError(
                 f"There is no {name} in {str(folder)!r}. Give one of {SHIPPED_MODELS}, or a folder by save_model."
             )
-    model = Transformer(_read_config(folder / _CONFIG))
+    with torch.random.fork_rng(devices=[]):  # the weights that it draws first are replaced below
+        model = Transformer(_read_config(folder / _CONFIG))
     vocab = _read_vocab(folder / _TOKENIZER)
     if len(vocab) != model.config.vocab_size:
         raise ValueError(f"{folder}: {_TOKENIZER} has {len(vocab)} tokens, {_CONFIG} says {model.config.vocab_size}.")

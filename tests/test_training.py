@@ -13,6 +13,7 @@ from course_utils.text import CharVocab, load_documents, load_text
 from course_utils.training import Corpus, Trainer, TrainingSettings, train_transformer
 from course_utils.training.__main__ import CHECKPOINT, main
 from course_utils.training.corpus import IGNORED
+from course_utils.training.muon import Muon, orthogonalise
 from course_utils.training.trainer import new_model
 from course_utils.transformer import TransformerConfig
 
@@ -124,6 +125,42 @@ def test_new_weights_depend_on_the_seed_alone_and_leave_torchs_state():
     assert torch.equal(torch.random.get_rng_state(), before)
     with pytest.raises(ValueError, match=f"the vocabulary has {len(VOCAB)}"):
         new_model(VOCAB, TransformerConfig(5, 1, 2, 1, 8, 16), 0)
+
+
+# Muon
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (5, 24), (24, 5)])
+def test_orthogonalising_keeps_the_directions_and_levels_their_strengths(shape):
+    matrix = torch.randn(shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    u, before, v = torch.linalg.svd(matrix, full_matrices=False)
+    after = u.T @ orthogonalise(matrix) @ v.T
+    assert before.max() > 1.5 * before.min()  # they were not level
+    assert torch.diagonal(after).min() > 0.65 and torch.diagonal(after).max() < 1.25
+    assert torch.allclose(after, torch.diag(torch.diagonal(after)), atol=1e-9)
+    assert torch.allclose(orthogonalise(7 * matrix), orthogonalise(matrix))
+
+
+def test_muon_takes_the_steps_of_pytorchs_up_to_its_bfloat16():
+    drawn = torch.Generator().manual_seed(2)
+    start, gradients = torch.randn(12, 20, generator=drawn), torch.randn(5, 12, 20, generator=drawn)
+    ours, theirs = torch.nn.Parameter(start.clone()), torch.nn.Parameter(start.clone())
+    settings = {"lr": 0.02, "momentum": 0.95, "weight_decay": 0.1}
+    optimizers = Muon([ours], **settings), torch.optim.Muon([theirs], **settings, adjust_lr_fn="match_rms_adamw")
+    for gradient in gradients:
+        ours.grad, theirs.grad = gradient.clone(), gradient.clone()
+        for optimizer in optimizers:
+            optimizer.step()
+    moved, expected = (ours - start).detach(), (theirs - start).detach()
+    assert (moved - expected).norm() < 0.02 * expected.norm()
+
+
+def test_the_matrices_of_the_layers_go_to_muon_and_all_else_to_adamw():
+    one = trainer()
+    muon, adamw = ({id(p) for g in o.param_groups for p in g["params"]} for o in one.optimizers)
+    expected = {id(p) for name, p in one.model.named_parameters() if name.startswith("layers.") and p.ndim == 2}
+    assert muon == expected and len(muon) == 4
+    assert adamw == {id(p) for p in one.model.parameters()} - expected
 
 
 # Stopping and going on

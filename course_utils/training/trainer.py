@@ -15,6 +15,7 @@ from tqdm.auto import tqdm
 
 from course_utils.text import CharVocab
 from course_utils.training.corpus import IGNORED, Corpus
+from course_utils.training.muon import Muon
 from course_utils.transformer import Transformer, TransformerConfig
 
 
@@ -56,10 +57,12 @@ class Trainer:
 
     def __init__(self, model: Transformer, corpus: Corpus, settings: TrainingSettings):
         self.model, self.corpus, self.settings = model, corpus, settings
-        matrices = [parameter for parameter in model.parameters() if parameter.ndim == 2]
-        gains = [parameter for parameter in model.parameters() if parameter.ndim != 2]
-        groups = [{"params": matrices, "weight_decay": settings.weight_decay}, {"params": gains, "weight_decay": 0.0}]
-        self.optimizer = torch.optim.AdamW(groups, lr=settings.learning_rate, betas=(0.9, 0.95))
+        matrices = [parameter for parameter in model.layers.parameters() if parameter.ndim == 2]
+        others = [p for p in model.parameters() if not any(p is matrix for matrix in matrices)]  # tables, gains
+        self.optimizers = [
+            Muon(matrices, settings.learning_rate, weight_decay=settings.weight_decay),
+            torch.optim.AdamW(others, settings.learning_rate, betas=(0.9, 0.95), weight_decay=0.0),
+        ]
         self.losses: list[float] = []
         self.n_tokens = 0
 
@@ -71,8 +74,9 @@ class Trainer:
     def take_step(self) -> float:
         """One batch of each group, one change of the weights. Returns the mean loss over all its tokens, in nats."""
         self.model.train()
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.settings.learning_rate_at(self.step)
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = self.settings.learning_rate_at(self.step)
         batches = self.corpus.batches(self.settings.batch, self.settings.seed, self.step)
         n_scored = sum(int((targets != IGNORED).sum()) for _, targets in batches)
         total = 0.0
@@ -82,19 +86,21 @@ class Trainer:
             loss.backward()
             total += loss.item()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        for optimizer in self.optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
         self.n_tokens += n_scored
         self.losses.append(total)
         return total
 
     def save(self, path: Path) -> None:
-        """Weights, the optimizer's state and the progress as one safetensors file, replaced whole."""
+        """Weights, the optimizers' states and the progress as one safetensors file, replaced whole."""
         tensors = {}
         for name, parameter in self.model.named_parameters():
             tensors[f"model.{name}"] = parameter.detach().clone()
-            for key, value in self.optimizer.state.get(parameter, {}).items():
-                tensors[f"optimizer.{key}.{name}"] = value.clone()
+            for number, optimizer in enumerate(self.optimizers):
+                for key, value in optimizer.state.get(parameter, {}).items():
+                    tensors[f"{number}.{key}.{name}"] = value.clone()
         metadata = {
             "about": json.dumps(self._about()),
             "losses": json.dumps(self.losses),
@@ -121,12 +127,14 @@ class Trainer:
                 f"Use the same settings, or another folder."
             )
         self.losses, self.n_tokens = json.loads(metadata["losses"]), int(metadata["n_tokens"])
-        with torch.no_grad():
-            for name, parameter in self.model.named_parameters():
-                parameter.copy_(tensors[f"model.{name}"])
-                kept = {key: tensors.get(f"optimizer.{key}.{name}") for key in ("step", "exp_avg", "exp_avg_sq")}
-                if self.step:
-                    self.optimizer.state[parameter] = kept
+        parameters = dict(self.model.named_parameters())
+        for stored, tensor in tensors.items():
+            origin, _, rest = stored.partition(".")
+            if origin == "model":
+                parameters[rest].data.copy_(tensor)
+            else:
+                key, _, name = rest.partition(".")
+                self.optimizers[int(origin)].state[parameters[name]][key] = tensor
 
     def _about(self) -> dict:
         return {"settings": asdict(self.settings), "model": asdict(self.model.config)}
