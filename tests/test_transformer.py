@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -102,7 +103,8 @@ def slow_logits(model, ids):
 
 @pytest.mark.parametrize("n_kv_head", HEADS.values(), ids=HEADS)
 @pytest.mark.parametrize("tied", [False, True], ids=["untied", "tied"])
-def test_the_model_equals_a_slow_reference(n_kv_head, tied):
+def test_kvc_14_the_model_equals_a_slow_reference(n_kv_head, tied):
+    """With fewer key/value heads than query heads it is the head axis that is shared out, never time."""
     model = made(n_kv_head=n_kv_head, tie_embeddings=tied)
     ids = ids_for(model, 1, 9)
     expected = slow_logits(model, ids[0]).float()
@@ -229,6 +231,15 @@ def test_kvc_01_a_chunk_attends_to_its_past_and_not_to_its_future():
     values = torch.arange(6.0)
     weights = causal_mask(2, 6).float().log().softmax(-1)
     assert (weights @ values).tolist() == pytest.approx([2.0, 2.5])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
+def test_bat_06_the_mask_is_no_number_that_a_dtype_may_not_hold(dtype):
+    mask = made()._positions(0, 3, torch.tensor([[1, 1, 0]]))[1]
+    assert mask.dtype == torch.bool
+    same = torch.zeros(1, 1, 3, 4, dtype=dtype)  # all scores are equal, and the values read off the weights
+    weights = F.scaled_dot_product_attention(same, same, torch.eye(3, dtype=dtype)[None, None], mask)
+    assert weights[0, 0, 2].tolist() == [0.5, 0.5, 0.0]
 
 
 def averaging_model():
