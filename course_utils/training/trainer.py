@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
+from torch import Tensor
 from tqdm.auto import tqdm
 
 from course_utils.text import CharVocab
@@ -57,8 +58,7 @@ class Trainer:
 
     def __init__(self, model: Transformer, corpus: Corpus, settings: TrainingSettings):
         self.model, self.corpus, self.settings = model, corpus, settings
-        matrices = [parameter for parameter in model.layers.parameters() if parameter.ndim == 2]
-        others = [p for p in model.parameters() if not any(p is matrix for matrix in matrices)]  # tables, gains
+        matrices, others = split_parameters(model)
         self.optimizers = [
             Muon(matrices, settings.learning_rate, weight_decay=settings.weight_decay),
             torch.optim.AdamW(others, settings.learning_rate, betas=(0.9, 0.95), weight_decay=0.0),
@@ -138,6 +138,13 @@ class Trainer:
 
     def _about(self) -> dict:
         return {"settings": asdict(self.settings), "model": asdict(self.model.config)}
+
+
+def split_parameters(model: Transformer) -> tuple[list[Tensor], list[Tensor]]:
+    """The layers' matrices, which Muon changes, and all else: the embedding, the head and the gains."""
+    matrices = [parameter for parameter in model.layers.parameters() if parameter.ndim == 2]
+    inside = {id(matrix) for matrix in matrices}
+    return matrices, [parameter for parameter in model.parameters() if id(parameter) not in inside]
 
 
 def train_transformer(
