@@ -67,6 +67,7 @@ _GOES_ON = "no condition holds: the answer is None, and the text goes on."
 _ONE_LESS = "there is still room for a token: this is no reason yet."
 _COUNTS = "the budget is compared with the new tokens, the context size with all tokens. Do not mix them up."
 _ANY_STOP = "`stop` is None, or the str that matched. Any such str is a reason, whatever it says."
+_ONE = "one is a number of tokens like any other: it is compared, and may be all that there is room for."
 _LARGE = "counts may be large. Compare them with ==: `is` asks for the same object."
 
 FINISH_REASON = Exercise(
@@ -95,6 +96,10 @@ FINISH_REASON = Exercise(
         _gives("one-less", f"{_ONE_LESS} The budget has one left.", None, n_new=99),
         _gives("one-less", f"{_ONE_LESS} The context has one left.", None, n_context=511),
         _gives("one-less", f"{_ONE_LESS} Both have one left.", None, n_new=99, n_context=511),
+        _gives("one-less", f"{_ONE_LESS} Both have one left, and are large.", None, n_new=4999, budget=5000,
+               n_context=131071, size=131072),
+        _gives("as-text", "numbers were compared as text, where 9 comes after 10 and 99 after 512.", None, n_new=9,
+               budget=10, n_context=99),
         _gives("counts", _COUNTS, None, n_new=7, budget=40, n_context=40),
         _gives("counts", f"{_COUNTS} The prompt does not count for the budget.", None, n_new=20, n_context=300),
         _gives("counts", f"{_COUNTS} Here they are equal crosswise.", None, n_new=7, budget=512, n_context=7, size=8),
@@ -104,6 +109,10 @@ FINISH_REASON = Exercise(
                n_context=64, size=64),
         _gives("counts", f"{_COUNTS} This context is smaller than the other one.", LENGTH, n_new=16, budget=16,
                n_context=40, size=64),
+        _gives("counts", f"{_COUNTS} The prompt was one token: the context holds as many as are new.", CONTEXT,
+               n_new=64, n_context=64, size=64),
+        _gives("one", _ONE, LENGTH, n_new=1, budget=1, n_context=5),
+        _gives("one", f"{_ONE} Here it is the context.", CONTEXT, n_new=1, n_context=1, size=1),
         _gives("zero", "a budget of 0 is used up at once: 0 new tokens are as many as it allows.", LENGTH, n_new=0,
                budget=0, n_context=5),
         _gives("any-stop", _ANY_STOP, STOP, stop="\n"),
@@ -111,6 +120,7 @@ FINISH_REASON = Exercise(
         _gives("any-stop", f"{_ANY_STOP} This one looks like a number.", STOP, stop="0"),
         _gives("any-stop", f"{_ANY_STOP} This one looks like an end mark, and is none.", STOP, stop="<eos>"),
         _gives("any-stop", f"{_ANY_STOP} This one looks like the mark of a call.", STOP, stop="</call>"),
+        _gives("any-stop", f"{_ANY_STOP} This one is not of the English alphabet.", STOP, stop="。"),
         _gives("large", _LARGE, LENGTH, n_new=int("5000"), budget=int("5000"), n_context=6000, size=131072),
         _gives("large", f"{_LARGE} Here it is the context.", CONTEXT, n_new=5000, budget=10**6, n_context=int("131072"),
                size=int("131072")),

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from course_utils.answers import as_array
+from course_utils.answers import ATOL, as_array
 from course_utils.exercises.inputs import tensor
 from course_utils.exercises.shared_cases import EARLIER_CALL, any_of
 from course_utils.judging import Case, Exercise
@@ -20,11 +20,11 @@ def mean_and_error(a, b) -> list[float]:
     return [float(mean), math.sqrt(squares / (n - 1) / n)]
 
 
-def _call(hint_id: str, hint: str, a, b, shown: str = "", make=list) -> Case:
+def _call(hint_id: str, hint: str, a, b, shown: str = "", make=list, atol: float = ATOL) -> Case:
     """A case that asks for both numbers. make: turns a list of numbers into the sequence that is passed."""
     shows = shown or f"a = {a} and b = {b}"
     want = mean_and_error(a, b)
-    return Case(hint_id, hint, shows, lambda: (make(a), make(b)), want=want, error_is_typical=True)
+    return Case(hint_id, hint, shows, lambda: (make(a), make(b)), want=want, error_is_typical=True, atol=atol)
 
 
 # Differences 1, -3, 4, 6: mean 2; deviations -1, -5, 2, 4, their squares 46; variance 46/3; standard error √(46/12).
@@ -44,6 +44,7 @@ def _errors(*values):
 
 
 _UNPAIRED = math.sqrt((np.var(_A, ddof=1) + np.var(_B, ddof=1)) / 4)
+_CROSSWISE = np.subtract.outer(_A, _B).std(ddof=1) / 4  # all 16 differences
 _UNPAIRED_N = math.sqrt((np.var(_A) + np.var(_B)) / 4)
 _POOLED = math.sqrt((np.var(_A, ddof=1) + np.var(_B, ddof=1)) / 8)
 _MANY_A = [(7 * i % 40) / 8 for i in range(300)]
@@ -85,7 +86,7 @@ PAIRED_DIFFERENCE = Exercise(
         _hand("sum", "the first number is the sum of the differences. Asked for is their mean.",
               lambda value: math.isclose(as_array(value)[0], 8, abs_tol=1e-5)),
         _hand("unpaired", "this standard error is that of two separate groups. The spread that a and b share does not "
-              "count: take the differences first.", _errors(_UNPAIRED, _UNPAIRED_N, _POOLED)),
+              "count: take the differences first.", _errors(_UNPAIRED, _UNPAIRED_N, _POOLED, _CROSSWISE)),
         _hand("standard-deviation", "the second number is the standard deviation of single differences. That of their "
               "mean is smaller: how does it shrink with n?", _errors(_SPREAD, math.sqrt(46 / 4))),
         _hand("variance", "the second number is a variance. Its square root is missing.",
@@ -104,6 +105,11 @@ PAIRED_DIFFERENCE = Exercise(
               any_of([2, 1.96], [2, 1.958])),
         _hand("other-call", EARLIER_CALL, _errors(*(math.sqrt(46 / (4 * calls - 1) / 4) for calls in range(2, 40)))),
         _call("by-hand", "write down the four differences, their mean, and their deviations from it.", _A, _B),
+        # Differences -3, -1, -2, 0: mean -1.5; squared deviations 5; standard error √(5 / 12).
+        Case("absolute", "the mean lost its sign. Where b is larger on the whole, it is negative.",
+             "a = [1.0, 2.0, 2.0, 4.0] and b = [4.0, 3.0, 4.0, 4.0]",
+             lambda: ([1.0, 2.0, 2.0, 4.0], [4.0, 3.0, 4.0, 4.0]),
+             wrong=any_of([1.5, math.sqrt(5 / 12)], [0, math.sqrt(5 / 12)])),
         _call("other-call", EARLIER_CALL, _B, _A),
         # Differences -0.75, -1, -0.5: mean -0.75, standard error √(0.125 / 2 / 3).
         Case("rounded", "the numbers were rounded, if only a little.",
@@ -114,6 +120,8 @@ PAIRED_DIFFERENCE = Exercise(
               [-1.0, -2.0, -4.0, -8.0, -16.0]),
         _call("two-pairs", "two pairs are enough: n - 1 is 1.", [3.0, 1.0], [1.0, 2.0]),
         _call("every-pair", _EVERY, [1.0, 2.0, 3.0, 4.0, 6.0], [1.0, 2.0, 1.0, 2.0, 5.0]),
+        _call("every-pair", _EVERY + " Two pairs may hold the same numbers.", [1.0, 1.0, 3.0, 2.0],
+              [0.0, 0.0, 1.0, 4.0]),
         _call("pairs", _PAIRS, [1.0, 5.0, 3.0, 4.0], [5.0, 1.0, 4.0, 3.0]),
         _call("pairs", _PAIRS + " Here both hold the same numbers.", [1.0, 2.0, 3.0], [2.0, 3.0, 1.0]),
         _call("no-spread", _NO_SPREAD, [1.5, 2.5, 4.5], [1.0, 2.0, 4.0]),
@@ -123,6 +131,8 @@ PAIRED_DIFFERENCE = Exercise(
               [1, 0, 1, 1, 0], [0, 0, 1, 0, 1]),
         _call("small", "small differences count. Look for rounding, or for an added epsilon.",
               [0.0625, 0.06640625, 0.0703125], [0.0625, 0.06494140625, 0.0673828125]),
+        _call("small", "differences far below a millionth count, too.", [2**-26, 2**-25, 2**-24], [0.0, 2**-27, 2**-26],
+              "a = [2**-26, 2**-25, 2**-24] and b = [0.0, 2**-27, 2**-26]", atol=1e-12),
         _call("large", _LARGE, [10_000_000.0, 10_000_004.0, 10_000_008.0], [0.0, 0.0, 0.0]),
         _call("large", _LARGE + " Here a and b are both large.",
               [20_000_000.0, 20_000_008.0, 20_000_012.0, 20_000_016.0],

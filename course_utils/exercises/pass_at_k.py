@@ -96,6 +96,8 @@ PASS_AT_K = Exercise(
         _call("large", _LARGE, 200, 10, 100),
         _call("all-or-nothing", _FRACTION + " With many samples it may be small.", 200, 1, 1, 0.005),
         _call("rounded", "the value was rounded or cut off. Small probabilities count, too.", 700, 2, 3),
+        Case("rounded", "the value was rounded at a later digit. None of its digits is left out.",
+             "n = 1998, c = 1 and k = 1", lambda: (1998, 1, 1), want=1 / 1998, error_is_typical=True, atol=2e-7),
         _refused(_REFUSE, 3, 0, 4),
         _refused("k is larger than n, even if all n samples are right: ValueError.", 3, 3, 4),
         _refused("k is far larger than n, with one right sample: ValueError, whatever c is.", 5, 1, 20),

@@ -51,6 +51,25 @@ def _holds(value, *numbers) -> bool:
 
 _TEXT = '{"tool": "multiply", "args": [317, 24]}'
 _HAND = {"shows": f"the text {_TEXT}", "args": lambda: (_TEXT,)}
+_NAME = "multiply_then_" * 9 + "add"
+_THIRTY = [*range(30)]
+_earlier = []  # the answer to an earlier call, as its caller has left it
+
+
+def _kept(value) -> bool:
+    """Keep a right answer, and change its list, as any caller may."""
+    right = _same(value, "multiply", [317, 24])
+    _earlier[:] = [value[1]] if right else []
+    if right and isinstance(value[1], list):
+        value[1].append(0)
+    return right
+
+
+def _is_new(value) -> bool:
+    """A right answer that does not share its list with the one before. What cannot change may be shared."""
+    shared = isinstance(value[1], list) and any(value[1] is numbers for numbers in _earlier)
+    return not shared and _same(value, "multiply", [317, 24])
+
 
 _NOT_COMPLETE = "a call that was cut off is no call: None, not an error and not a guess at what is missing."
 _NO_JSON = "this is not JSON, though Python might read it: None. A JSON parser decides, not `eval` and not a pattern."
@@ -104,8 +123,15 @@ READ_CALL = Exercise(
         _call("any-number-of-args", f"{_ANY_TOOL} One is.", '{"tool": "negate", "args": [5]}', "negate", [5]),
         _call("any-number-of-args", f"{_ANY_TOOL} Four are.", '{"tool": "sum", "args": [1, 2, 3, 3]}', "sum",
               [1, 2, 3, 3]),
-        _call("any-tool", _ANY_TOOL, '{"tool": "Launch rocket 2", "args": [1]}', "Launch rocket 2", [1]),
+        _call("any-number-of-args", f"{_ANY_TOOL} Thirty are.", f'{{"tool": "sum", "args": {_THIRTY}}}', "sum",
+              _THIRTY),
+        _call("any-tool", f"{_ANY_TOOL} Capitals, spaces and digits belong to its name.",
+              '{"tool": "Launch rocket 2", "args": [1]}', "Launch rocket 2", [1]),
         _call("any-tool", f"{_ANY_TOOL} The name is kept as it is.", '{"tool": " add ", "args": [1]}', " add ", [1]),
+        _call("any-tool", f"{_ANY_TOOL} A space alone is a str, and not empty.", '{"tool": " ", "args": [1]}', " ",
+              [1]),
+        _call("any-tool", f"{_ANY_TOOL} A digit in quotes is a str.", '{"tool": "7", "args": [1]}', "7", [1]),
+        _call("any-tool", f"{_ANY_TOOL} A name may be long.", f'{{"tool": "{_NAME}", "args": [1]}}', _NAME, [1]),
         _call("in-strings", _IN_STRINGS, '{"tool": "for { i", "args": [1]}', "for { i", [1]),
         _call("in-strings", f"{_IN_STRINGS} Here a brace closes.", '{"tool": "1}2", "args": [1]}', "1}2", [1]),
         _call("in-strings", f"{_IN_STRINGS} Here it is a bracket and a comma.", '{"tool": "a], b", "args": [1]}',
@@ -119,6 +145,10 @@ READ_CALL = Exercise(
         _call("escapes", "JSON writes characters as escapes too, one beyond the first 65,536 as a pair of them.",
               r'{"tool": "\u0061dd\n\ud83d\ude80\/", "args": [1]}', "add\n🚀/", [1]),
         _call("escapes", "a tool's name may have any characters.", '{"tool": "加", "args": [1]}', "加", [1]),
+        Case("own-list", "the list of an earlier call came back. Whoever got it may have changed it by now: each call "
+             "makes its own.", **_HAND, judge=lambda value, _: _kept(value)),
+        Case("own-list", "the list of an earlier call came back. Whoever got it has added a number to it by now: each "
+             "call makes its own.", **_HAND, judge=lambda value, _: _is_new(value)),
         *(_none("not-complete", f"{_NOT_COMPLETE} Here {what}.", text) for what, text in (
             ("the last brace is missing", _TEXT[:-1]), ("the list is open", _TEXT[:-2]),
             ("a number is missing", _TEXT[:-4]), ("args are missing", '{"tool": "multiply", "args": '),
@@ -137,8 +167,10 @@ READ_CALL = Exercise(
         _none("more", f"{_MORE} Here a word follows.", f"{_TEXT} please"),
         _none("more", f"{_MORE} Here it stands in a sentence, as an example.", f"For example {_TEXT} would do it."),
         _none("more", f"{_MORE} Here it has one brace too many.", f"{_TEXT}}}"),
+        _none("more", f"{_MORE} Here it stands between fences, as in a chat.", f"```json\n{_TEXT}\n```"),
         _none("more", f"{_MORE} Here the marks are still there.", f"<call>{_TEXT}</call>"),
         _none("no-json", f"{_NO_JSON} JSON has no comments.", '{"tool": "add", "args": [1]} // twice'),
+        _call("as-written", f"{_AS_WRITTEN} JSON allows them around it, too.", f"\n {_TEXT}\n", "multiply", [317, 24]),
         _none("no-object", _NO_OBJECT, '["add", [1, 2]]'),
         _none("no-object", f"{_NO_OBJECT} It is a list with a call in it.", f"[{_TEXT}]"),
         _none("no-object", f"{_NO_OBJECT} It is a list of two keys.", '["tool", "args"]'),
@@ -150,6 +182,7 @@ READ_CALL = Exercise(
         _none("keys", f"{_KEYS} Here tool is missing.", '{"args": [1, 2]}'),
         _none("keys", f"{_KEYS} Here is one more.", '{"tool": "add", "args": [1, 2], "id": 7}'),
         _none("keys", f"{_KEYS} Here one has a capital.", '{"Tool": "add", "args": [1, 2]}'),
+        _none("keys", f"{_KEYS} Here one begins with a space.", '{" tool": "add", "args": [1, 2]}'),
         _none("keys", f"{_KEYS} Here it is another word.", '{"tool": "add", "arguments": [1, 2]}'),
         _none("keys", f"{_KEYS} Here they are one level down.", f'{{"call": {_TEXT}}}'),
         *(_none("tool-is-text", f"{_TOOL} Here it is {what}.", f'{{"tool": {tool}, "args": [1, 2]}}')

@@ -118,6 +118,8 @@ STOP_MATCHER = Exercise(
         _wrong("a-piece-late", "each delta came only after the next piece had been asked for. That piece may take a "
                "second to make: show first, then ask.", given(*_NO_STOP),
                lambda r: r.shown[1:] == ("", *_SHOWN[1:-1])),
+        _text("text-changed", "each character is shown as it came, spaces and line ends included.",
+              ["I", " am\n", " here"], ["XYZ"]),
         _wrong("held-too-long", f"{_CERTAIN} No stop begins with any of these letters.", given(*_NO_STOP),
                lambda r: r.shown != _SHOWN),
         _text("one-character", "a stop may be a single character. It has no beginning that could be held back.",
@@ -136,8 +138,11 @@ STOP_MATCHER = Exercise(
         _text("earliest", _EARLIEST, ["abcd"], ["bcd", "c"]),
         _wrong("longer-of-two", _LONGER, given(["xabc!"], ["c", "abc"]), ["xab"]),
         _text("longer-of-two", f"{_LONGER} Their order in the list does not matter.", ["xabc!"], ["abc", "c"]),
-        _all("empty-delta", f"{_EMPTY} Two stops are complete here, and before the longer there is none.", ["ba", "!"],
-             ["a", "ba"]),
+        _text("longer-of-two", f"{_LONGER} Nor does the alphabet.", ["xba!"], ["a", "ba"]),
+        _wrong("empty-delta", f"{_EMPTY} Two stops are complete here, and before the longer there is none.",
+               given(["ba", "!"], ["a", "ba"]), lambda r: not all(r.deltas)),
+        _all("reads-on", "a stop ends the text also where nothing stands before it: there is no delta then, and no "
+             "other piece is asked for.", ["ba", "!"], ["a", "ba"]),
         _all("earliest", "a stop that is complete ends the text, also where a longer one has the same beginning. Do "
              "not wait for that.", ["xab", "c"], ["abc", "ab"]),
         _text("restart", _RESTART, ["aaab!"], ["aab"]),
@@ -146,6 +151,9 @@ STOP_MATCHER = Exercise(
         _wrong("longest-part", _HELD_FOR_ALL, given(["abc", "X!"], ["cdY", "abcX"]), lambda r: r.text != ""),
         _wrong("longest-part", f"{_HELD_FOR_ALL} Here it is the first stop's.", given(["abc", "X!"], ["abcX", "cdY"]),
                lambda r: r.text != ""),
+        _text("held-and-lost", "a match broke off, and what had been held back for it is missing. It belongs to the "
+              "text.",
+              ["abc", "d", "!"], ["abcX", "cdY"]),
         _all("held-too-long", f"{_CERTAIN} One match has broken off, and what is left of it is less.",
              ["abc", "d", "!"], ["abcX", "cdY"]),
         _all("held-too-long", f"{_CERTAIN} The end of this text is the beginning of no stop.", ["sto", "st", "op"],
@@ -155,6 +163,7 @@ STOP_MATCHER = Exercise(
         _text("exact", _EXACT, ["xbc.c"], [".c"]),
         _text("exact", f"{_EXACT} Here they have signs that a pattern would read.", ["1+1=2 (or |3)"], ["+", "|3)"]),
         _text("exact", f"{_EXACT} Here small letters are not capitals.", [" end ", "END"], ["END"]),
+        _all("exact", f"{_EXACT} Nothing that is written otherwise is held back.", ["e", "n", "d"], ["END"]),
         _text("exact", f"{_EXACT} Here the stop is made of line ends.", ["a\n", "\n\n", "b"], ["\n\n"]),
         _text("exact", f"{_EXACT} Here it begins with a space.", ["ab", " \tb "], [" b"]),
         _text("exact", f"{_EXACT} Here they are not of the English alphabet.", ["e\u0301 你", "好🙂!"], ["é", "好🙂"]),

@@ -1,6 +1,7 @@
 """Solutions to the exercises of notebook 07."""
 
 import ast
+import functools
 import json
 import re
 import unicodedata
@@ -106,6 +107,31 @@ def s_passes_all_on(pieces, stops):
 
 
 wrong(STOP, "stop-shown")(matcher(keep=True))
+wrong(STOP, "text-changed")(lambda pieces, stops: matcher()((piece.strip() for piece in pieces), stops))
+wrong(STOP, "text-changed")(lambda pieces, stops: (delta.replace("\n", " ") for delta in matcher()(pieces, stops)))
+
+
+@wrong(STOP, "held-and-lost")
+def s_loses_what_was_held(pieces, stops):
+    found = StopMatcher(stops)
+    for piece in pieces:
+        held, delta = found.held, found.feed(piece)
+        lost = len(held) if held and found.matched is None and delta.startswith(held) else 0
+        yield from some(delta[lost:])
+        if found.matched is not None:
+            return
+    yield from some(found.flush())
+
+
+@wrong(STOP, "reads-on")
+def s_returns_only_behind_a_delta(pieces, stops):
+    found = StopMatcher(stops)
+    for piece in pieces:
+        if delta := found.feed(piece):
+            yield delta
+            if found.matched is not None:
+                return
+    yield from some(found.flush())
 
 
 @wrong(STOP, "goes-on")
@@ -289,6 +315,17 @@ wrong(STOP, "longer-of-two")(by_find(lambda found: min(found, key=lambda f: (f[1
 right(STOP)(by_find(lambda found: min(found, key=lambda f: (f[1], f[0]))))
 
 
+@wrong(STOP, "longer-of-two")
+def s_first_of_the_alphabet(pieces, stops):
+    yield from by_find(lambda found: min(found, key=lambda f: (f[1], sorted(stops).index(stops[f[2]]))))(pieces, stops)
+
+
+@right(STOP)
+def s_without_stops_that_cannot_win(pieces, stops):
+    """A stop that begins with another one never completes first."""
+    yield from matcher()(pieces, [s for s in stops if not any(s != t and s.startswith(t) for t in stops)])
+
+
 @wrong(STOP, "last-one")
 def s_last_occurrence(pieces, stops):
     text, shown = "", 0
@@ -418,6 +455,7 @@ for hint_id, parts in [
     ("held-too-long", lambda text, stops: max((n for stop in stops for n in range(len(stop))
                                                if set(text[len(text) - n:]) <= set(stop)), default=0)),
     ("exact", lambda text, stops: open_part(text.rstrip(), stops)),
+    ("exact", lambda text, stops: open_part(text.lower(), [stop.lower() for stop in stops])),
     ("many", lambda text, stops: open_part(text[-20:], stops)),
     ("many", lambda text, stops: open_part(text, stops[:32])),
 ]:  # fmt: skip
@@ -718,6 +756,14 @@ for hint_id, attempt in [
     ("several", changed(0, lambda *state: state[0] and sum(map(bool, conditions(*state))) < 3)),
     ("several", changed(1, lambda *state: state[1] and sum(map(bool, conditions(*state))) != 4)),
     ("several", changed(0, lambda *state: state[0] and not all(conditions(*state)))),
+    ("as-text", changed(4, lambda eos, stop, call, n_new, budget, n, size: str(n) >= str(size))),
+    ("counts", changed(3, lambda eos, stop, call, n_new, budget, n, size: n_new in (budget, size))),
+    ("counts", changed(3, lambda eos, stop, call, n_new, budget, n, size: n_new == min(budget, size))),
+    ("one-less", changed(3, lambda eos, stop, call, n_new, budget, n, size: n_new == budget or n_new > 0.999 * budget)),
+    ("one-less", changed(4, lambda eos, stop, call, n_new, budget, n, size: n >= 0.9999 * size)),
+    ("one", changed(3, lambda eos, stop, call, n_new, budget, n, size: n_new != 1 and n_new == budget)),
+    ("one", changed(4, lambda eos, stop, call, n_new, budget, n, size: n > 1 and n == size)),
+    ("any-stop", changed(1, lambda eos, stop, *rest: stop and stop.isascii())),
     ("not-a-function", FinishReason.EOS),
 ]:
     wrong(REASON, hint_id)(attempt)
@@ -767,6 +813,9 @@ def r_match(*state):
         case [*_, True]:
             return FinishReason.CONTEXT
     return None
+
+
+right(REASON)(functools.lru_cache(reasons()))
 
 
 # 07.read_call
@@ -882,6 +931,22 @@ def renamed(text):
         if isinstance(call, dict)
         else call
     )
+
+
+def with_keys_stripped(text):
+    call = loaded(text)
+    return {key.strip(): value for key, value in call.items()} if isinstance(call, dict) else call
+
+
+def with_one_list():
+    """Gives the same list at each call, with other numbers in it."""
+    numbers = []
+
+    def give(tool, args):
+        numbers[:] = args
+        return tool, numbers
+
+    return reader(give=give)
 
 
 def with_defaults(text):
@@ -1002,6 +1067,17 @@ for hint_id, attempt in [
     ("args-are-integers", reader(is_int=lambda number: type(number) in (int, list))),
     ("args-are-integers", some_are_int(lambda args: args[:2])),
     ("args-are-integers", some_are_int(lambda args: args[1:])),
+    ("as-written", reader(load=lambda text: loaded(text) if text[:1] == "{" else None)),
+    ("as-written", reader(load=lambda text: loaded(text) if text.endswith("}") else None)),
+    ("any-number-of-args", reader(many=lambda args: len(args) <= 16)),
+    ("any-tool", reader(is_tool=lambda tool: isinstance(tool, str) and tool.strip())),
+    ("any-tool", reader(is_tool=lambda tool: is_name(tool) and not tool.isdigit())),
+    ("any-tool", reader(is_tool=lambda tool: is_name(tool) and len(tool) <= 64)),
+    ("any-tool", reader(load=lambda text: loaded(text.replace(" ", "")))),
+    ("own-list", functools.lru_cache(reader())),
+    ("own-list", with_one_list()),
+    ("more", reader(load=lambda text: loaded(text.strip().removeprefix("```json").removesuffix("```")))),
+    ("keys", reader(load=with_keys_stripped)),
     ("not-a-function", ("multiply", [317, 24])),
 ]:  # fmt: skip
     wrong(CALL, hint_id)(attempt)

@@ -407,6 +407,11 @@ def p_cut_to_thousandths_if_small(n, c, k):
     return value if value > 0.1 else round(value, 3)
 
 
+@wrong(PASS, "rounded")
+def p_six_decimals(n, c, k):
+    return round(p_combinations(n, c, k), 6)
+
+
 @wrong(PASS, "k-above-n")
 def p_no_error(n, c, k):
     if n - c < k:
@@ -638,6 +643,39 @@ def d_absolute_mean_only(a, b):
     return np.abs(differences_of(a, b)).mean(), both(a, b)[1]
 
 
+@wrong(PAIRED, "absolute")
+def d_mean_without_sign(a, b):
+    mean, error = both(a, b)
+    return abs(mean), error
+
+
+@wrong(PAIRED, "unpaired")
+def d_every_a_with_every_b(a, b):
+    d = np.array([float(x) - float(y) for x in a for y in b])
+    return d.mean(), d.std(ddof=1) / math.sqrt(len(d))
+
+
+@wrong(PAIRED, "every-pair")
+def d_pairs_as_a_set(a, b):
+    a, b = zip(*dict.fromkeys(zip(map(float, a), map(float, b), strict=True)), strict=True)
+    return both(a, b) if len(a) > 1 else (a[0] - b[0], 0.0)
+
+
+@wrong(PAIRED, "small")
+def d_six_decimals(a, b):
+    return [round(number, 6) for number in both(a, b)]
+
+
+@right(PAIRED)
+def d_welford(a, b):
+    n, mean, squares = 0, 0.0, 0.0
+    for x, y in zip(a, b, strict=True):
+        n, off = n + 1, float(x) - float(y) - mean
+        mean += off / n
+        squares += off * (float(x) - float(y) - mean)
+    return mean, math.sqrt(squares / (n - 1) / n)
+
+
 @wrong(PAIRED, "sum")
 def d_sum(a, b):
     return differences_of(a, b).sum(), both(a, b)[1]
@@ -851,7 +889,7 @@ def d_four_written_in(a, b):
     return d.sum() / 4, math.sqrt(((d - d.sum() / 4) ** 2).sum() / 3 / 4)
 
 
-@wrong(PAIRED, "other-call")
+@wrong(PAIRED, "absolute")
 def d_at_least_0(a, b):
     mean, error = both(a, b)
     return max(mean, 0.0), error
