@@ -6,7 +6,17 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from course_utils.answers import as_array, same
-from course_utils.exercises.noting_model import MockModel, V, below_zero, path, real_model, real_path, scores, tied
+from course_utils.exercises.noting_model import (
+    MockModel,
+    V,
+    below_zero,
+    close,
+    path,
+    real_model,
+    real_path,
+    scores,
+    tied,
+)
 from course_utils.exercises.shared_cases import EARLIER_CALL, shaped
 from course_utils.judging import Case
 
@@ -37,7 +47,16 @@ def _way_is_wrong(calls, prompt, new) -> bool:
     ends = np.cumsum([len(call.ids) for call in calls])
     one_a_step = all(len(call.ids) == 1 for call, end in zip(calls, ends, strict=True) if end > len(prompt))
     one_cache = len({id(call.cache) for call in calls}) == 1 and calls[0].cache is not None and calls[0].start == 0
-    return _fed(calls) != prompt + new[:-1] or not one_cache or not one_a_step
+    right = _fed(calls) == prompt + new[:-1] and one_cache and one_a_step
+    return not right or _too_full(calls, prompt, new)
+
+
+def _too_full(calls, prompt, new):
+    return any(call.start + len(call.ids) > getattr(call.cache, "max_tokens", np.inf) for call in calls)
+
+
+def _never_called(calls, prompt, new):
+    return bool(new) and not calls
 
 
 def _no_cache(calls, prompt, new):
@@ -61,8 +80,10 @@ def _prompt_end_twice(calls, prompt, new):
 
 
 def _twice(calls, prompt, new):
-    once = [ids for ids, _ in groupby(call.ids for call in calls)]
-    doubled = len(once) < len(calls) and [token for ids in once for token in ids] == prompt + new[:-1]
+    once = []  # an id may come twice in the text itself, and is then fed four times
+    for ids, group in groupby(call.ids for call in calls):
+        once += ids * ((len(list(group)) + 1) // 2)
+    doubled = len(once) < len(_fed(calls)) and once == prompt + new[:-1]
     return doubled or any(len(one.ids) > 1 and one.ids == other.ids for one, other in pairwise(calls))
 
 
@@ -90,13 +111,13 @@ def _right(prompt: list[int], want: Callable) -> Callable:
 
 # The cases.
 
-_PROMPT, _N = [5, 4, 6], 6
+_PROMPT, _N = [1, 3, 1, 5], 11  # an id comes twice, and small ids, early but not first, among the new ones
 _NEW = path(_PROMPT, _N)
 _FIRST = path(_PROMPT[:1], 1)
 _FROM_FIRST = _FIRST + path(_PROMPT + _FIRST, _N - 1)  # the logits of the prompt's first position, then the right ones
 _HAND = {"shows": f"prompt {_PROMPT} and {_N} new tokens", "args": lambda: (MockModel(), list(_PROMPT), _N)}
 _AGAIN = MockModel()
-_MANY = [place * 37 % 301 for place in range(300)]
+_MANY = [place * 37 % 301 for place in range(293)]  # a prime: chunks of any size leave a rest
 
 
 def _again():
@@ -147,8 +168,12 @@ CACHED_CASES = (
            "what is new goes in.", _whole_again),
     _noted("last-fed", "the last new token was fed too. Nobody needs the logits after it, so this call is wasted.",
            _last_fed),
+    _noted("earlier-call", "ids came back and the model was not called. They were kept from an earlier call, or stand "
+           "in the code.", _never_called),
     _noted("token-skipped", "a token never went through the model: one of the prompt, or one that was chosen. Every "
            "one but the last must be in the cache.", _skipped),
+    _noted("cache-too-small", "more tokens went in than the cache was made for, and a real one refuses that. Leave its "
+           "size out, or count the prompt and the new tokens.", _too_full),
     Case("first-position", "the first new token comes from the wrong row of logits. A call with T tokens gives T rows, "
          "and the last one says what comes next.", **_HAND, wrong=_FROM_FIRST),
     Case("beyond-vocabulary", "an id is larger than the vocabulary: `argmax` counted through all positions. Take the "
@@ -165,10 +190,13 @@ CACHED_CASES = (
           "prompt [6] and 3 new tokens", [6], 3),
     _case("short-prompt", "the smallest text, one token in and one out, is not right.", "prompt [6] and 1 new token",
           [6], 1),
-    _case("ties", "of equal logits the lowest id is asked for.", "prompt [2, 5], 8 new tokens and logits with ties",
-          [2, 5], 8, tied),
+    _case("near-ties", "two logits are close and not equal, and the larger one is asked for. Compare them as they "
+          "came: no rounding, no tolerance, no narrower dtype.", "prompt [2, 5], 8 new tokens and close logits",
+          [2, 5], 8, close),
     _case("negative-logits", "logits may all be negative, and one may be -inf. The largest is taken all the same.",
           "prompt [1, 4], 5 new tokens and negative logits", [1, 4], 5, below_zero),
+    _case("ties", "of equal logits the lowest id is asked for.", "prompt [2, 5], 8 new tokens and logits with ties",
+          [2, 5], 8, tied),
     Case("earlier-call", "a cache was kept somewhere, by the model or under its name. Each call is a text of its own.",
          f"{_HAND['shows']}, with a model that is used again", _again,
          judge=_right(_PROMPT, lambda: _NEW), error_is_typical=True),
@@ -178,7 +206,7 @@ CACHED_CASES = (
     _case("any-size", "a longer text is not right. Look for a number that is written into the code.",
           "prompt [6, 0, 2] and 130 new tokens", [6, 0, 2], 130),
     _case("any-size", "a long prompt with large ids is not right: every id counts, from the first one on, as it is.",
-          "prompt `[i * 37 % 301 for i in range(300)]` and 5 new tokens", _MANY, 5, n_tokens=301),
+          "prompt `[i * 37 % 301 for i in range(293)]` and 5 new tokens", _MANY, 5, n_tokens=301),
     Case("real-model", "a real `Transformer` finds what the small model let pass: token ids are int64 tensors (1, T), "
          "and the cache is the one that it made.", "a Transformer with 2 layers, prompt [1, 7, 12, 3] and 9 new tokens",
          lambda: (real_model(), [1, 7, 12, 3], 9), error_is_typical=True,

@@ -162,9 +162,8 @@ CAUSAL_MASK = Exercise(
         _call("any-size", _FIXED, 100, 120),
         _call("any-size", _FIXED, 150, 150),
         _call("any-size", _FIXED, 2, 300),
-        _call("any-size", _FIXED, 260, 513),
+        _call("any-size", _FIXED, 3, 513),
         _call("any-size", _FIXED, 1, 1025),
-        _call("any-size", _FIXED, 3, 2051),
-        _call("any-size", _FIXED, 2, 40_000),
+        _call("any-size", _FIXED, 3, 2051),  # no wider: who cuts rows from a square mask makes n_key² entries
     ),
 )  # fmt: skip

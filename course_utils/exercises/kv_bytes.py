@@ -42,6 +42,9 @@ def _unit(value) -> bool:
 
 _FIXED = "the number of bytes does not follow `bytes_per_element`. It is 4 for float32, 2 for float16, 1 for int8."
 _ANY_SIZE = "no size is special: 1 and 0 are sizes too. Look for one that is written in or replaced."
+_NO_LIMIT = (
+    "no size has a largest value: models have more layers, heads or dimensions than the lesson's, and more texts come."
+)
 _LARGE = "with large sizes the number is off. Stay with whole numbers: float32 rounds, and 32 bits overflow."
 
 KV_BYTES_CASES = (
@@ -69,6 +72,7 @@ KV_BYTES_CASES = (
          "tokens, rows, and at last the bytes of a number.", **_B, want=_RIGHT),
     _sized("bytes-fixed", "with 2 bytes an element the number is off. Use `bytes_per_element` as it is given.",
            2, 3, 5, 7, 1, 2),
+    _sized("bytes-fixed", "float64 has 8 bytes an element. Use `bytes_per_element` as it is given.", 3, 2, 5, 7, 1, 8),
     Case("earlier-call", EARLIER_CALL, shows=f"{_call(*_LATER)['shows']}, in a later call", args=lambda: _LATER,
          wrong=_RIGHT),
     Case("earlier-call", "this is what other sizes gave before. Compute anew from the arguments.",
@@ -80,7 +84,10 @@ KV_BYTES_CASES = (
     _sized("any-size", _ANY_SIZE, 1, 1, 1, 1, 1, 1),
     _sized("any-size", "an odd head dimension or a single head changes nothing in the rule.", 7, 1, 9, 1, 6, 1),
     _sized("any-size", "an empty cache has 0 tokens, and stores nothing.", 2, 3, 4, 0, 1, 4),
+    _sized("any-size", "a batch of 0 rows stores nothing.", 2, 3, 4, 5, 0, 4),
+    _sized("any-size", _NO_LIMIT, 130, 3, 1, 2, 129, 1),
+    _sized("any-size", _NO_LIMIT, 2, 100, 257, 3, 1, 1),
     _sized("large", _LARGE, 32, 8, 128, 4096, 8, 2),
     _sized("large", "far above what float32 or 32 bits can count, the number is off. Python's own whole numbers have "
-           "no end.", 81, 9, 127, 131_071, 63, 2),
+           "no end.", 81, 9, 127, 1_048_577, 63, 2),
 )  # fmt: skip

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from course_utils.answers import as_array
+from course_utils.answers import as_array, same
 from course_utils.exercises.inputs import tensor
+from course_utils.exercises.positions import is_int64
 from course_utils.exercises.shared_cases import EARLIER_CALL, any_of, shaped
 from course_utils.judging import Case, Exercise
 
@@ -64,7 +65,7 @@ PADDED_POSITIONS = Exercise(
     reference="course_utils.exercises.padded_positions:padded_positions",
     cases=(
         Case("same-for-all", "every row got the same positions. A row's padding pushes its tokens to the right, not "
-             "its positions.", **_ON_LEFT, wrong=any_of(_ARANGE, _ARANGE[0])),
+             "its positions.", **_ON_LEFT, wrong=any_of(_ARANGE, _ARANGE[0], [[0, 0, 0, 1, 2]] * 2, [0, 0, 0, 1, 2])),
         Case("slots-counted", "the tokens kept the numbers of their slots. The first real token stands at position 0, "
              "however much padding comes before it.", **_ON_LEFT, wrong=[[0, 0, 2, 3, 4], [0, 1, 2, 3, 4]]),
         Case("from-1", "a running sum counts the token itself. Positions begin with 0.", **_ON_LEFT,
@@ -83,6 +84,9 @@ PADDED_POSITIONS = Exercise(
              **_ON_LEFT, wrong=any_of([[0, 0, 2, 1, 0], [4, 3, 2, 1, 0]], [[4, 3, 2, 1, 0]] * 2)),
         Case("ragged", _RAGGED, **_ON_LEFT, wrong=shaped(8)),
         Case("ragged", _RAGGED, **_ON_LEFT, wrong=lambda value: len(value[0]) == 3),
+        Case("not-int64", "the numbers are right and their dtype is not. Positions index a table, which floats and "
+             "small integers cannot do: int64 is asked for.", **_ON_LEFT,
+             wrong=lambda value: same(value, _positions(_LEFT)) and not is_int64(value)),
         _call("by-hand", "write the mask on paper and number the real tokens of each row from 0.", _LEFT),
         Case("goes-on-to-the-right", "padding on the right got the position of the last token, or goes on counting. A "
              "masked slot gets 0.", **_ON_RIGHT, wrong=any_of([[0, 1, 1, 1], [0, 1, 2, 3]], [[0, 1, 2, 3]] * 2)),
@@ -107,6 +111,8 @@ PADDED_POSITIONS = Exercise(
         _call("any-size", _ANY_SIZE, _LONG, shown="of rows with 300, 1, 257 and 128 tokens, padded on the left to 300"),
         _call("any-size", _ANY_SIZE, _padded([1, 2, 3] * 20, 3, "right"),
               shown="of 60 rows with 1, 2, 3, 1, 2, 3, … tokens, padded on the right to 3"),
+        _call("any-size", _ANY_SIZE, _padded([2500, 1, 2051], 2500, "right"),
+              shown="of rows with 2500, 1 and 2051 tokens, padded on the right to 2500"),
         _call("any-dtype", "a mask may come in a narrow dtype, such as int8, which holds no position above 127. "
               "Positions are int64.", _BYTES, dtype="int8",
               shown="in int8, of rows with 200 and 150 tokens, padded on the left"),

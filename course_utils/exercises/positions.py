@@ -5,12 +5,12 @@ from course_utils.exercises.shared_cases import any_of, shaped
 from course_utils.judging import Case, Exercise
 
 
-def _int64(value) -> bool:
+def is_int64(value) -> bool:
     """True for an int64 tensor or array, a whole number of Python, and lists of these."""
     if (dtype := getattr(value, "dtype", None)) is not None:
         return str(dtype) in ("int64", "torch.int64")
     if isinstance(value, list | tuple | range):
-        return all(map(_int64, value))
+        return all(map(is_int64, value))
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -34,7 +34,7 @@ def _typed(n_cached: int, n_new: int) -> Case:
     """A case that looks at the dtype only."""
     want = _positions(n_cached, n_new)
     return Case("not-int64", _NOT_INT64, f"n_cached = {n_cached} and n_new = {n_new}", lambda: (n_cached, n_new),
-                wrong=lambda value: same(value, want) and not _int64(value))  # fmt: skip
+                wrong=lambda value: same(value, want) and not is_int64(value))  # fmt: skip
 
 
 def _one_position(value) -> bool:

@@ -45,7 +45,7 @@ def _changed(shape: tuple, place: tuple, by: float) -> tuple[np.ndarray, np.ndar
 
 
 def _one_place(hint_id: str, hint: str, shape: tuple, place: tuple) -> Case:
-    values, other = _changed(shape, place, 0.5)
+    values, other = _changed(shape, place, 5.0)
     return _call(hint_id, hint, False, values, other, 0.1)
 
 
@@ -63,6 +63,7 @@ _SHAPE = (
 )
 _EMPTY = "of nothing nothing can be said. `all` of an empty tensor is True, so this needs a line of its own."
 _INFINITE = "an infinite difference is above any tolerance. No entry may be left out of the comparison."
+_PLACES = "the same numbers at other places are other logits. Compare each entry with the one at its own place."
 _BY_ITSELF = "each difference is compared with atol by itself: no sum, no mean, no norm."
 _LARGE, _LARGE_TEXT = made(2, 40, 100, by=7, modulo=60, over=4)
 _LARGE_OTHER = _LARGE.copy()
@@ -93,42 +94,49 @@ SAME_LOGITS = Exercise(
              "a = [2.0, 1.0], b = [2.0, 1.5] and atol = 0.1", lambda: (tensor([2.0, 1.0]), tensor([2.0, 1.5]), 0.1),
              wrong=lambda value: value is None),
         _call("inverted", "2 and 1 differ by more than 0.1, so these are not the same.", False,
-              [2.0, 1.5, 0.0], [1.0, 2.0, 0.0], 0.1),
+              [2.0, 1.5, 0.0], [1.0, 2.0, 1.0], 0.1),
         Case("per-row", "this is one answer for each row. Asked for is one for all rows.",
              "two equal (2, 3) tensors and atol = 0.1", lambda: (tensor(_TURNED[0]), tensor(_TURNED[0]), 0.1),
              wrong=lambda value: len(value) in (2, 3)),
         _call("sign", "the difference may have either sign. Take its absolute value.", False,
-              [1.0, 2.0], [1.0, 4.0], 0.1),
+              [1.0, 2.0], [4.0, 3.0], 0.1),
         _call("sign", "b may be the larger one or the smaller one: take the absolute value of the difference.", False,
-              [1.0, 4.0], [1.0, 2.0], 0.1),
+              [4.0, 3.0], [1.0, 2.0], 0.1),
+        _call("sign", "a number and its negative are far apart. Subtract first, then take the absolute value.", False,
+              [1.0, -2.0], [-1.0, 2.0], 0.1),
         _call("cancels", "differences of two signs do not cancel. Take absolute values before anything is added up.",
               False, [1.0, 2.0], [1.5, 1.5], 0.1),
+        _call("other-places", _PLACES, False, [1.0, 3.0], [3.0, 1.0], 0.1),
+        _call("other-places", _PLACES, False, [[1.0, 2.0], [4.0, 3.0]], [[4.0, 3.0], [1.0, 2.0]], 0.1),
         _call("argmax", "the same token would be chosen, and the logits differ all the same. Compare numbers, not "
-              "choices.", False, [2.0, 1.0, 0.0], [2.5, 1.0, 0.0], 0.001),
+              "choices.", False, [2.0, 1.0, 0.0], [2.5, 1.25, 0.125], 0.001),
         _call("distribution", "softmax gives the same for both, since one number was added to all. Asked for are the "
               "logits.", False, [2.0, 1.0, 0.0], [3.0, 2.0, 1.0], 0.1),
         _call("relative", "the difference is above atol. `allclose` and `isclose` also allow a share of the numbers' "
-              "size, unless you say rtol=0.", False, [1000.0, 1.0], [1000.0078125, 1.0], 0.001),
+              "size, unless you say rtol=0.", False, [1000.0, 2000.0], [1000.0078125, 2000.015625], 0.001),
         _call("boundary", "a difference equal to atol counts as the same.", True, [1.0, 2.0], [1.5, 2.0], 0.5),
         _call("boundary", "with atol = 0 the same numbers are the same.", True, [1.0, -2.5], [1.0, -2.5], 0),
-        _call("atol-ignored", _ATOL, False, [1.0, 2.0], [1.0, 2.0000002384185791], 0),
+        _call("boundary", "a difference above atol counts as another, however little it is above.", False,
+              [1.0, 2.0], [1.5000009536743164, 2.5000009536743164], 0.5),
+        _call("atol-ignored", _ATOL, False, [1.0, 2.0], [1.0000002384185791, 2.0000002384185791], 0),
+        _call("atol-ignored", _ATOL, True, [1.0, 2.0], [1.0, 4.5], 3.0),
         _call("atol-ignored", _ATOL, True, [1.0, 2.0], [1.0, 2.5], 1.0),
-        _call("atol-ignored", _ATOL, False, [1.0, 2.0], [1.0, 2.0009765625], 0.0005),
+        _call("atol-ignored", _ATOL, False, [1.0, 2.0], [1.0009765625, 2.0009765625], 0.0005),
         _call("atol-ignored", _ATOL, True, [1.0, 2.0], [1.0, 2.0009765625], 0.002),
         _call("rounded", "two numbers that round to different ones can be close, and the other way round. Compare the "
               "difference.", True, [1.0499, 2.0], [1.0501, 2.0], 0.001),
         _call("rounded", "rounding first hides a difference that is above atol.", False,
-              [1.0625, 2.0], [1.1328125, 2.0], 0.05),
+              [1.0625, 2.0625], [1.1328125, 2.1328125], 0.05),
         _call("summed", _BY_ITSELF, True, [1.0, 2.0, 3.0, 4.0], [1.09, 2.09, 3.09, 4.09], 0.1),
-        _call("averaged", "one wrong entry among many right ones is a fault. A mean hides it: the largest difference "
-              "decides.", False, *_ONE_OF_MANY, 0.1, shown="two equal (10, 10) tensors but for one entry, which "
-              "differs by 0.5, and atol = 0.1"),
         _one_place("everywhere", _EVERYWHERE, (2, 3), (0, 0)),
         _one_place("everywhere", _EVERYWHERE, (2, 3), (1, 2)),
         _one_place("everywhere", _EVERYWHERE, (2, 2, 3), (0, 0, 1)),
         _one_place("everywhere", _EVERYWHERE, (2, 2, 3), (1, 0, 0)),
         _one_place("everywhere", _EVERYWHERE, (2, 2, 3), (0, 1, 2)),
         _one_place("everywhere", _EVERYWHERE, (2, 2, 3), (1, 1, 2)),
+        _call("averaged", "one wrong entry among many right ones is a fault. A mean hides it: the largest difference "
+              "decides.", False, *_ONE_OF_MANY, 0.1, shown="two equal (10, 10) tensors but for one entry, which "
+              "differs by 0.5, and atol = 0.1"),
         _call("axes", "logits have one, two or three axes: (V,), (T, V) or (B, T, V).", True,
               *_changed((2, 2, 3), (0, 0, 0), 0.05), 0.1),
         _call("axes", "axes of length 1 are axes too, and one number is enough to compare.", True, [[[3.0]]], [[[3.0]]],
@@ -149,6 +157,9 @@ SAME_LOGITS = Exercise(
         _call("empty", _EMPTY, False, np.zeros((2, 0)), np.zeros((2, 0)), 0.1),
         Case("empty", _EMPTY, "a = b = torch.zeros(0, 3) and atol = 0.1",
              lambda: (tensor(np.zeros((3, 0))).T, tensor(np.zeros((3, 0))).T, 0.1),
+             judge=lambda value, args: same(_truth(value), 0), error_is_typical=True),
+        Case("empty", _EMPTY, "a = b = torch.zeros(2, 0, 3) and atol = 0.1",
+             lambda: (tensor(np.zeros((2, 3, 0))).mT, tensor(np.zeros((2, 3, 0))).mT, 0.1),
              judge=lambda value, args: same(_truth(value), 0), error_is_typical=True),
         _call("empty", _EMPTY, False, np.zeros(0), [1.0], 0.1),
         _call("empty", _EMPTY, False, np.zeros(0), np.zeros((2, 0)), 0.1),

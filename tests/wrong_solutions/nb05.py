@@ -190,6 +190,31 @@ def block_of_four_thousand(n_layer, n_kv_head, head_dim, n_tokens, batch_size, b
     return 2 * n_layer * n_kv_head * head_dim * min(n_tokens, 4096) * batch_size * bytes_per_element
 
 
+LARGEST = {"layers": (0, 128), "heads": (1, 64), "dimensions": (2, 128), "texts": (4, 128)}
+
+for place, most in LARGEST.values():
+
+    def no_more_than(*sizes, place=place, most=most):
+        return 2 * math.prod(min(size, most) if number == place else size for number, size in enumerate(sizes))
+
+    wrong(BYTES, "any-size")(no_more_than)
+
+
+@wrong(BYTES, "large")
+def a_context_of_at_most_131072(n_layer, n_kv_head, head_dim, n_tokens, batch_size, bytes_per_element):
+    return 2 * n_layer * n_kv_head * head_dim * min(n_tokens, 131_072) * batch_size * bytes_per_element
+
+
+@wrong(BYTES, "any-size")
+def no_batch_is_one_text(n_layer, n_kv_head, head_dim, n_tokens, batch_size, bytes_per_element):
+    return 2 * n_layer * n_kv_head * head_dim * n_tokens * (batch_size or 1) * bytes_per_element
+
+
+@wrong(BYTES, "bytes-fixed")
+def never_more_than_four_bytes(n_layer, n_kv_head, head_dim, n_tokens, batch_size, bytes_per_element):
+    return 2 * n_layer * n_kv_head * head_dim * n_tokens * batch_size * min(bytes_per_element, 4)
+
+
 def _called_already():
     return 2 * 32 * 8 * 128 * 2
 
@@ -213,7 +238,7 @@ def from_the_inside(n_layer, n_kv_head, head_dim, n_tokens, batch_size, bytes_pe
 
 @right(BYTES)
 def of_real_tensors(n_layer, n_kv_head, head_dim, n_tokens, batch_size, bytes_per_element):
-    dtype = {1: torch.int8, 2: torch.float16, 4: torch.float32}[bytes_per_element]
+    dtype = {1: torch.int8, 2: torch.float16, 4: torch.float32, 8: torch.float64}[bytes_per_element]
     keys = torch.empty(n_layer, batch_size, n_kv_head, n_tokens, head_dim, dtype=dtype, device="meta")
     return keys.nbytes + torch.empty_like(keys).nbytes
 
@@ -646,12 +671,76 @@ def cache_on_the_model(model, prompt_ids, max_new_tokens):
     return _cached(model, prompt_ids, max_new_tokens, cache=model.kept)
 
 
-@wrong(CACHED, "token-skipped")
+@wrong(CACHED, "earlier-call")
 def answers_are_cached(model, prompt_ids, max_new_tokens, answers={}):  # noqa: B006
     key = (*prompt_ids, max_new_tokens)
     if key not in answers:
         answers[key] = _cached(model, prompt_ids, max_new_tokens)
     return answers[key]
+
+
+def choosing(choose, ends=lambda new: False):
+    """Right, but for the choice of an id from the last row of logits, or for where the text ends."""
+
+    def attempt(model, prompt_ids, max_new_tokens):
+        cache, new, fed = model.new_cache(), [], list(prompt_ids)
+        while len(new) < max_new_tokens and not ends(new):
+            new.append(int(choose(model(torch.tensor([fed]), cache)[0])))
+            fed = new[-1:]
+        return new
+
+    return attempt
+
+
+for hint_id, choose in [
+    ("near-ties", lambda rows: rows[-1].half().argmax()),
+    ("near-ties", lambda rows: rows[-1].bfloat16().argmax()),
+    ("near-ties", lambda rows: rows[-1].mul(1e4).round().argmax()),
+    ("near-ties", lambda rows: torch.isclose(rows[-1], rows[-1].max()).nonzero()[0]),
+    ("near-ties", lambda rows: (rows[-1] >= rows[-1].max() - 1e-6).nonzero()[0]),
+    ("negative-logits", lambda rows: rows[-1].abs().argmax()),
+    ("by-hand", lambda rows: rows.argmax() % rows.shape[1]),
+    ("by-hand", lambda rows: rows.amax(0).argmax()),
+]:
+    wrong(CACHED, hint_id)(choosing(choose))
+
+for ends in [
+    *(lambda new, eos=eos: new[-1:] == [eos] for eos in range(4)),
+    lambda new: len(new) > 1 and new[-1] == new[-2],
+    lambda new: len(set(new)) < len(new),
+]:
+    wrong(CACHED, "stops-early")(choosing(lambda rows: rows[-1].argmax(), ends))
+
+
+@wrong(CACHED, "token-skipped")
+def each_prompt_id_once(model, prompt_ids, max_new_tokens):
+    return _cached(model, list(dict.fromkeys(prompt_ids)), max_new_tokens)
+
+
+@wrong(CACHED, "cache-too-small")
+def room_for_the_prompt(model, prompt_ids, max_new_tokens):
+    return _cached(model, prompt_ids, max_new_tokens, cache=model.new_cache(max_tokens=len(prompt_ids)))
+
+
+@wrong(CACHED, "any-size")
+def room_for_64_tokens(model, prompt_ids, max_new_tokens):
+    return _cached(model, prompt_ids, max_new_tokens, cache=model.new_cache(1, 64))
+
+
+@wrong(CACHED, "any-size")
+def whole_chunks_of_four_only(model, prompt_ids, max_new_tokens):
+    whole = len(prompt_ids) if len(prompt_ids) < 4 else len(prompt_ids) // 4 * 4
+    return _cached(model, prompt_ids[:whole], max_new_tokens)
+
+
+@right(CACHED)
+def room_for_just_what_goes_in(model, prompt_ids, max_new_tokens):
+    n_tokens = max(len(prompt_ids) + max_new_tokens - 1, 1)
+    return _cached(model, prompt_ids, max_new_tokens, cache=model.new_cache(max_tokens=n_tokens))
+
+
+right(CACHED)(choosing(lambda rows: rows[-1].softmax(-1).argmax()))
+right(CACHED)(choosing(lambda rows: rows[-1].log_softmax(-1).argmax()))
 
 
 @wrong(CACHED, "any-size")

@@ -87,7 +87,7 @@ def s_inverted(a, b, atol):
     return not sound_comparison(a, b, atol)
 
 
-@wrong(SAME, "inverted")
+@wrong(SAME, "everywhere")
 def s_any(a, b, atol):
     return bool(((a - b).abs() <= atol).any())
 
@@ -278,7 +278,66 @@ def s_nearly_all(a, b, atol):
 @guarded
 def s_median(a, b, atol):
     d = (a - b).abs()
-    return float(d.median() if d.numel() > 4 else d.max()) <= atol
+    return float(d.median() if d.numel() > 50 else d.max()) <= atol
+
+
+@wrong(SAME, "everywhere")
+@guarded
+def s_median_of_few(a, b, atol):
+    return float((a - b).abs().median()) <= atol
+
+
+@wrong(SAME, "everywhere")
+@guarded
+def s_one_may_differ(a, b, atol):
+    return int(((a - b).abs() > atol).sum()) <= 1
+
+
+@wrong(SAME, "other-places")
+@guarded
+def s_sorted(a, b, atol):
+    return sound_comparison(a.flatten().sort().values, b.flatten().sort().values, atol)
+
+
+@wrong(SAME, "other-places")
+@guarded
+def s_sorted_rows(a, b, atol):
+    return sound_comparison(a.sort(-1).values, b.sort(-1).values, atol)
+
+
+@wrong(SAME, "other-places")
+@guarded
+def s_rows_in_any_order(a, b, atol):
+    return all(any(sound_comparison(row, other, atol) for other in b) for row in a)
+
+
+@wrong(SAME, "sign")
+@guarded
+def s_difference_of_sizes(a, b, atol):
+    return sound_comparison(a.abs(), b.abs(), atol)
+
+
+@wrong(SAME, "boundary")
+@guarded
+def s_a_little_more(a, b, atol):
+    return bool(((a - b).abs() <= 1.001 * atol).all())
+
+
+@wrong(SAME, "boundary")
+@guarded
+def s_atol_in_hundredths(a, b, atol):
+    return bool(((a - b).abs().round(decimals=2) <= atol).all()) if atol == 0.5 else sound_comparison(a, b, atol)
+
+
+@wrong(SAME, "atol-ignored")
+@guarded
+def s_atol_up_to_one(a, b, atol):
+    return sound_comparison(a, b, min(atol, 1.0))
+
+
+@wrong(SAME, "empty")
+def s_rows_or_tokens_missing(a, b, atol):
+    return a.shape == b.shape and 0 not in (a.shape[0], a.shape[-1]) and bool(((a - b).abs() <= atol).all())
 
 
 @wrong(SAME, "everywhere")
@@ -958,5 +1017,24 @@ def p_right_exclusive(mask):
 
 
 @right(POSITIONS)
-def p_right_float(mask):
-    return (mask.double().cumsum(1) - 1).clamp(min=0) * mask
+def p_right_counted_in_floats(mask):
+    return ((mask.double().cumsum(1) - 1).clamp(min=0) * mask).long()
+
+
+for to in (torch.float32, torch.float64, torch.int32, torch.int16):
+    wrong(POSITIONS, "not-int64")(lambda mask, to=to: ((mask.cumsum(1) - 1).clamp(min=0) * mask).to(to))
+
+
+@wrong(POSITIONS, "same-for-all")
+def p_first_row_for_all(mask):
+    return ((mask.cumsum(1) - 1).clamp(min=0) * mask)[:1].expand(mask.shape)
+
+
+@wrong(POSITIONS, "any-size")
+def p_within_a_context_of_512(mask):
+    return ((mask.cumsum(1) - 1).clamp(0, 511)) * mask
+
+
+@wrong(POSITIONS, "any-size")
+def p_counted_in_float16(mask):
+    return ((mask.cumsum(1).half() - 1).clamp(min=0) * mask).long()
