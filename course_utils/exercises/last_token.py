@@ -1,73 +1,15 @@
-"""Exercise 09.last_token: small random Llamas of transformers that note how they are fed."""
+"""Exercise 09.last_token: the way to the logits is judged as well as the numbers."""
 
 import functools
-import inspect
 
 import numpy as np
 
 from course_utils.answers import as_array, same
-from course_utils.exercises.inputs import scores
+from course_utils.exercises.noting_llama import PAD, handed_out, pristine, state
 from course_utils.exercises.shared_cases import EARLIER_CALL
 from course_utils.judging import Case, Exercise
 
 ATOL = 1e-4  # the contract's: float32, and two ways of computing the same
-PAD = 2  # the models' pad id
-
-_SMALL = {"vocab_size": 13, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
-          "hidden_size": 16, "intermediate_size": 24}  # fmt: skip
-_OTHER = {"vocab_size": 29, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1,
-          "hidden_size": 8, "intermediate_size": 12}  # fmt: skip
-
-
-def _llama(seed: int, sizes: dict):
-    """A Llama in eval mode whose weights are large enough to show every fault, the same on every machine."""
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    rope = {"rope_type": "default", "rope_theta": 100.0}
-    config = LlamaConfig(**sizes, max_position_embeddings=64, bos_token_id=0, eos_token_id=1, pad_token_id=PAD,
-                         rope_parameters=rope)  # fmt: skip
-    with torch.random.fork_rng(devices=[]):  # the first weights are drawn, and thrown away below
-        model = LlamaForCausalLM(config).eval()
-    matrices = [weight for weight in model.parameters() if weight.ndim == 2]
-    with torch.no_grad():
-        for number, weight in enumerate(matrices):
-            weight.copy_(torch.tensor(scores(100 * seed + number, *weight.shape, scale=0.3)))
-    return model
-
-
-@functools.cache
-def _pristine(seed: int = 1, other: bool = False):
-    """The model that gives the expected logits. No learner's function gets it."""
-    return _llama(seed, _OTHER if other else _SMALL)
-
-
-@functools.cache
-def _handed_out(seed: int = 1, other: bool = False):
-    """Its twin that learners get, one for all the cases of a check; `notes` holds how it was fed."""
-    model = _llama(seed, _OTHER if other else _SMALL)
-    model.notes = []
-    _note_calls(model.model, model.notes)
-    return model
-
-
-def _note_calls(inner, notes: list) -> None:
-    """Let the inner model note, at each call, the ids that it is fed and how many tokens the cache holds already."""
-    original = inner.forward
-    signature = inspect.signature(original)
-
-    @functools.wraps(original)
-    def forward(*args, **kwargs):
-        given = signature.bind(*args, **kwargs).arguments
-        ids, vectors = given.get("input_ids"), given.get("inputs_embeds")
-        fed = ids.flatten().tolist() if ids is not None else [None] * (vectors.shape[0] * vectors.shape[1])
-        cache = next(
-            (cache for cache in (given.get("cache"), kwargs.get("past_key_values")) if cache is not None), None
-        )
-        notes.append((fed, int(cache.get_seq_length()) if cache is not None else 0))
-        return original(*args, **kwargs)
-
-    inner.forward = forward
 
 
 def _args(ids: list[int], seed: int = 1, other: bool = False, first: bool = False):
@@ -77,8 +19,8 @@ def _args(ids: list[int], seed: int = 1, other: bool = False, first: bool = Fals
         import torch
 
         if first:
-            _handed_out.cache_clear()
-        model = _handed_out(seed, other)
+            handed_out.cache_clear()
+        model = handed_out(seed, other)
         if first:  # what transformers loads at a first call is not the learner's time
             with torch.no_grad():
                 model(torch.tensor([ids]))
@@ -94,7 +36,7 @@ def _logits(ids: tuple[int, ...], seed: int = 1, other: bool = False) -> np.ndar
     import torch
 
     with torch.no_grad():
-        return _pristine(seed, other)(torch.tensor([ids]), use_cache=False).logits[0].double().numpy()
+        return pristine(seed, other)(torch.tensor([ids]), use_cache=False).logits[0].double().numpy()
 
 
 @functools.cache
@@ -107,7 +49,7 @@ def _faulty(position: int | None = None, mask_length: int | None = None) -> np.n
         extra["position_ids"] = torch.tensor([[position]])
     if mask_length is not None:
         extra["attention_mask"] = torch.ones(1, mask_length).long()
-    model, token_ids = _pristine(), torch.tensor([_IDS])
+    model, token_ids = pristine(), torch.tensor([_IDS])
     with torch.no_grad():
         cache = model(token_ids[:, :-1]).cache
         return model(token_ids[:, -1:], cache=cache, **extra).logits[0, -1].double().numpy()
@@ -156,16 +98,14 @@ def _is_rounded(value) -> bool:
 
 
 def _model_unchanged(value, args) -> bool:
-    theirs, ours = args[0], _pristine()
-    pairs = zip(theirs.parameters(), ours.parameters(), strict=True)
-    return not theirs.training and all(a.dtype == b.dtype and bool((a == b).all()) for a, b in pairs)
+    return state(args[0]) == state(pristine())
 
 
 _IDS = [0, 5, 3, 7, 5, 9]
 _HAND = {"shows": "6 ids", "args": _args(_IDS)}
 _AGAIN = [4, 8, 8, 1]
 _PADS = [0, 5, PAD, 7, 1, 9]
-_LONG = [place * 7 % 13 for place in range(24)]
+_LONG = [place * 7 % 13 for place in range(40)]
 _FOREIGN = [28, 0, 17, 17, 3]
 
 _SHAPE = "asked for is one row of logits, (V,): the last position of the only row, without the axes in front."
@@ -189,8 +129,8 @@ CASES = (
          "task.", **_HAND, wrong=lambda value: as_array(value).ndim == 0),
     Case("probabilities", "these are probabilities or their logarithms. Asked for are the logits as the model gives "
          "them.", **_HAND, wrong=_is_probabilities),
-    Case("model-changed", "the model is not what it was: its mode, the type of its numbers or its weights. It belongs "
-         "to the caller.", **_HAND, judge=_model_unchanged),
+    Case("model-changed", "the model is not what it was: its mode, its settings, the type of its numbers or its "
+         "weights. It belongs to the caller.", **_HAND, judge=_model_unchanged),
     Case("no-cache", "the whole text went through in one call, so no cache was used. Feed all but the last token, keep "
          "the cache that comes out, and feed the last one behind it.", **_HAND,
          judge=_way(lambda notes: notes == [(_IDS, 0)])),
@@ -217,7 +157,8 @@ CASES = (
     Case("rounded", "close, but not within float32. Something rounds, such as a 16-bit type for the model or the "
          "cache.", **_HAND, wrong=_is_rounded),
     Case("by-hand", "the way is right and the numbers are not. Compare with `model(token_ids).logits[0, -1]` in a cell "
-         "of your own.", **_HAND, judge=_right(_IDS), atol=ATOL),
+         "of your own. Positions and masks that you pass must be those of the whole text.", **_HAND, judge=_right(_IDS),
+         atol=ATOL),
     _case("earlier-call", "other ids of the same model came out wrong. Something of an earlier call or of the first "
           "example is left in the answer.", "4 other ids, after a call with 6", _AGAIN),
     _case("one-token", "a single token has no prefix: there is nothing to fill a cache with, and no call with 0 tokens "
@@ -226,7 +167,7 @@ CASES = (
     _case("guessed-mask", "an id that may also be padding or an end stood in the text, and was left out. Whether a "
           "token is padding is for the caller to say, not for its id.", f"6 ids, {PAD} (pad) and 1 (end) among them",
           _PADS),
-    _case("any-length", _LENGTH, "24 ids", _LONG),
+    _case("any-length", _LENGTH, "40 ids, and a model with room for 64", _LONG),
     _case("other-model", "another model has other sizes and other weights. Take all of them from the argument.",
           "5 ids, and a model with 29 tokens, 1 layer and 2 heads", _FOREIGN, 2, other=True),
 )  # fmt: skip
