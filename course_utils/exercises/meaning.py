@@ -9,14 +9,19 @@ import numpy as np
 
 from course_utils.exercises.inputs import scores
 
-V = 80  # more than 50 tokens, so that a silent top_k = 50 shows
+V = 600  # so many that a silent top_k = 50 shows, and any other number that is meant to keep all
+N_LIKELY = 80  # the others are unlikely, though together they count
 N_ROWS = 3
 
 
 @functools.cache
 def rows() -> np.ndarray:
     """Logits (3, V): spread, flat and peaked. No two are equal, since libraries break ties in ways of their own."""
-    return (scores(91, N_ROWS, V) * np.array([[1.0], [0.4], [1.6]])).astype(np.float32)
+    likely = scores(91, N_ROWS, N_LIKELY) * np.array([[1.0], [0.4], [1.6]])
+    first, second = np.argsort(likely[1])[:-3:-1]
+    likely[1, second] = likely[1, first] - 0.02  # so near that a low temperature decides between the two
+    unlikely = scores(92, N_ROWS, V - N_LIKELY, scale=0.3) - 4
+    return np.concatenate([likely, unlikely], axis=1).astype(np.float32)
 
 
 @functools.cache

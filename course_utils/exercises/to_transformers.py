@@ -74,6 +74,10 @@ _NO_DRAW = (
     "there, and with a top_k of 1 it still draws, among all that tie."
 )
 _DROPPED = "a setting that is on arrives changed or not at all. Each of the four has its own argument."
+_ANY_TEMPERATURE = (
+    "`generate` takes every temperature above 0 as it is. The smallest and the largest that another library allows are "
+    "not its own."
+)
 _OFF = "top_k = 0, top_p = 1 and min_p = 0 switch a filter off, and so does a top_k above the vocabulary."
 _IGNORED = (
     "`generate` has one order: temperature, top-k, top-p, min-p. The order of a dict's keys means nothing to it. Where "
@@ -83,6 +87,14 @@ _PARTLY = (
     "this order was taken for that of `generate`, temperature, top-k, top-p, min-p. Each step that is on has to stand "
     "behind the same ones."
 )
+
+_earlier = []  # the dict of an earlier call
+
+
+def _kept(value):
+    _earlier[:] = [value]
+    return value
+
 
 CASES = (
     Case("not-a-dict", "asked for is a dict, as `model.generate(**arguments)` takes it.", **_arguments(_ALL),
@@ -100,6 +112,8 @@ CASES = (
     _wanted("by-hand", "go through the four settings: what is the argument called, and does its number mean the same?",
             **_ALL),
     _unwanted("earlier-call", EARLIER_CALL, _is_left_over, temperature=1.0),
+    _unwanted("greedy-by-default", "the defaults sample, from the model's own distribution. Without `do_sample=True`, "
+              "`generate` takes the likeliest token.", lambda value: not value.get("do_sample"), temperature=1.0),
     _unwanted("silent-top-k", "50 tokens were kept. A top_k that is left out is not off: `generate` then takes 50.",
               lambda value: same(_n_kept(value), [50] * N_ROWS), temperature=1.0),
     _unwanted("wrong-off", "None switches a filter off. With this number the filter keeps a single token: for top_p 1 "
@@ -109,6 +123,13 @@ CASES = (
     _wanted("dropped", _DROPPED, temperature=1.7),
     _wanted("dropped", _DROPPED, temperature=0.3),
     _wanted("dropped", _DROPPED, temperature=0.17),
+    _wanted("dropped", _DROPPED, temperature=0.125),
+    _wanted("any-temperature", _ANY_TEMPERATURE, temperature=3.0),
+    _wanted("any-temperature", _ANY_TEMPERATURE, temperature=0.004),
+    _wanted("dropped", _DROPPED, top_k=400),
+    _wanted("dropped", _DROPPED, temperature=3.0, top_p=0.03),
+    _wanted("dropped", _DROPPED, temperature=3.0, min_p=0.9),
+    _wanted("dropped", _DROPPED, min_p=1.0),
     _wanted("dropped", _DROPPED, top_k=1),
     _wanted("dropped", _DROPPED, top_k=60),
     _wanted("dropped", _DROPPED, top_p=0.6),
@@ -119,15 +140,20 @@ CASES = (
     _wanted("dropped", _DROPPED, top_k=9, min_p=0.03),
     _wanted("dropped", _DROPPED, temperature=1.4, top_p=0.7, min_p=0.2),
     _wanted("zero-is-none", "top_p = 0 is a setting, and keeps one token. `or` and `if top_p` take it for None.",
-            temperature=0.9, top_p=0.0),
+            temperature=3.0, top_p=0.0),
+    Case("dropped", _DROPPED, **_arguments({"top_p": 0.3}), error_is_typical=True,
+         judge=lambda value, args: _same_meaning(_kept(value), args)),
     _wanted("off-numbers", _OFF, temperature=0.5, top_k=0, top_p=1.0, min_p=0.0),
     _wanted("off-numbers", _OFF, top_k=1000, top_p=0.9),
+    _unwanted("own-dict", "the dict of an earlier call came back. Whoever got it may have changed it by now: each call "
+              "makes its own.", lambda value: any(value is one for one in _earlier), top_p=0.4),
     _unwanted("greedy-draws", _NO_DRAW, _draws, greedy=True),
     _unwanted("greedy-draws", _NO_DRAW, _draws, temperature=0.0),
     _wanted("greedy", "with greedy=True the other settings mean nothing, and there is nothing to refuse.", greedy=True,
             temperature=0.7, top_k=40, top_p=0.9),
     _refused("order-ignored", _IGNORED, **_ALL, order=_LLAMA_CPP),
     _refused("order-ignored", _IGNORED, temperature=0.5, top_p=0.8, order=_LLAMA_CPP),
+    _refused("order-ignored", _IGNORED, temperature=1.6, top_p=0.8, order=_LLAMA_CPP),
     _refused("order-partly", _PARTLY, **_ALL, order=_VLLM),
     _refused("order-partly", _PARTLY, temperature=0.7, top_p=0.7, min_p=0.2, order=_VLLM),
     _refused("order-partly", _PARTLY, top_k=5, top_p=0.7, order=("temperature", "top_p", "top_k", "min_p")),

@@ -436,6 +436,40 @@ def last_from_embeddings(model, token_ids):
     return model(inputs_embeds=vectors[:, -1:], cache=cache).logits[0, -1]
 
 
+@right(LAST)
+def last_behind_a_copied_cache(model, token_ids):
+    cache = copy.deepcopy(model(token_ids[:, :-1]).cache) if token_ids.shape[1] > 1 else None
+    return model(token_ids[:, -1:], cache=cache).logits[0, -1].numpy()
+
+
+def changing(change):
+    """A right function that also changes the model."""
+
+    def attempt(model, token_ids):
+        change(model)
+        return last_all_said(model, token_ids)
+
+    return attempt
+
+
+for change in (
+    lambda model: setattr(model.config, "use_cache", False),
+    lambda model: setattr(model.generation_config, "max_new_tokens", 1),
+    lambda model: model.set_attn_implementation("eager"),
+    lambda model: model.requires_grad_(True),
+    lambda model: model.lm_head.register_forward_hook(lambda *args: None),
+    lambda model: setattr(model, "forward", functools.partial(model.forward, use_cache=True)),
+):
+    wrong(LAST, "model-changed")(changing(change))
+
+
+@wrong(LAST, "any-length")
+def last_long_in_one_call(model, token_ids):
+    if token_ids.shape[1] > 32:
+        return model(token_ids).logits[0, -1]
+    return last_all_said(model, token_ids)
+
+
 # 09.translate
 
 
@@ -713,7 +747,7 @@ def params_zero_top_k_is_one(params):
 
 @wrong(TRANSLATE, "off-numbers")
 def params_refuses_a_large_top_k(params):
-    if params.top_k and params.top_k > 100:
+    if params.top_k and params.top_k > 500:
         raise ValueError(params.top_k)
     return translated(params)
 
@@ -824,6 +858,56 @@ def params_temperature_before_top_p(params):
 @refuses
 def params_min_p_never_matters(params):
     return tuple(step for step in params.order if step != "min_p") != STEPS[:3]
+
+
+def settled(name, value):
+    """translated, with this in place of one number."""
+    return lambda params: (
+        refuses(lambda p: p.order != STEPS)(params) | ({} if params.greedy else {name: value(getattr(params, name))})
+    )
+
+
+for hint_id, name, value in [
+    ("any-temperature", "temperature", lambda t: min(t, 2.0)),
+    ("any-temperature", "temperature", lambda t: max(t, 0.01)),
+    ("dropped", "temperature", lambda t: round(t, 2) or t),
+    ("defaults", "top_k", lambda k: k or 81),
+    ("defaults", "top_k", lambda k: k or 512),
+    ("dropped", "top_k", lambda k: min(k or 0, 81)),
+    ("dropped", "top_p", lambda p: 1.0 if p is None else p and max(p, 0.05)),
+    ("zero-is-none", "top_p", lambda p: 1.0 if p is None else p or 0.05),
+    ("dropped", "min_p", lambda p: min(p or 0.0, 0.5)),
+]:
+    wrong(TRANSLATE, hint_id)(settled(name, value))
+
+
+@wrong(TRANSLATE, "greedy-by-default")
+def params_sample_only_if_set(params):
+    return translated(params) | {"do_sample": params != SamplingParams() and not params.greedy}
+
+
+@wrong(TRANSLATE, "any-temperature")
+def params_refuse_what_vllm_refuses(params):
+    if not params.greedy and not 0.01 <= params.temperature <= 2:
+        raise ValueError(params.temperature)
+    return translated(params)
+
+
+@wrong(TRANSLATE, "own-dict")
+def params_always_one_dict(params, settings={}):  # noqa: B006
+    settings.clear()
+    settings.update(translated(params))
+    return settings
+
+
+@wrong(TRANSLATE, "order-ignored")
+@refuses
+def params_warm_is_off(params):
+    settings, off = numbers(params), {"temperature": 1, "top_k": 0, "top_p": 1, "min_p": 0}
+    on = [
+        step for step in params.order if settings[step] != off[step] and (step != "temperature" or settings[step] < 1)
+    ]
+    return on != [step for step in STEPS if step in on]
 
 
 wrong(TRANSLATE, "not-a-function")({"do_sample": True})
