@@ -227,7 +227,8 @@ predict.beside(my_untrained_loss, metrics.loss(model, vocab, unseen), "loss befo
 # %% [markdown] id="train-text"
 # The feed-forward part is the largest here. The loss is about ln 81 = 4.39: it knows nothing yet.
 #
-# Training is as in notebook 01: a batch of tales, the mean of -ln p, a small step against its gradient. All positions
+# Training is as in notebook 01: a batch of tales, the mean of -ln p, a small step that lowers it. (How the step follows from
+# the gradient is the optimizer's business: AdamW for embedding and head, Muon for the matrices of the layers.) All positions
 # of a tale are scored in one forward pass, and the mask keeps each from seeing its answer. Two levels to hold the curve
 # against: the bigram's loss and the grammar's floor. **Guess** the loss at the end, then run it: about a minute.
 
@@ -256,7 +257,7 @@ assert trained < budget.choose(levels["bigram"], losses[0])  # a small budget do
 #
 # ## The shipped weights
 #
-# `tiny_llama` is the same code with four layers of 128 dimensions, trained for about an hour on tales, sums and calls
+# `tiny_llama` is the same code with four layers of 128 dimensions, trained for about three hours on tales, sums and calls
 # (`data/tiny_llama/` says how). Same prompt, same seed, three models.
 
 # %% id="shipped" tags=["nbval-ignore-output"]
@@ -366,4 +367,5 @@ assert not compare_logits(logits[0, -1], tiny(torch.tensor(rows[:1]))[0, -1])
 #
 # **Sources.** A. Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017. J. Su et al., [*RoFormer*](https://arxiv.org/abs/2104.09864), 2021.
 # B. Zhang and R. Sennrich, [*Root mean square layer normalization*](https://arxiv.org/abs/1910.07467), 2019. N. Shazeer, [*GLU variants*](https://arxiv.org/abs/2002.05202), 2020.
-# J. Ainslie et al., [*GQA*](https://arxiv.org/abs/2305.13245), 2023. A. Grattafiori et al., [*The Llama 3 herd of models*](https://arxiv.org/abs/2407.21783), 2024. Checked on 2026-11-30. A teaching example, not a production benchmark.
+# J. Ainslie et al., [*GQA*](https://arxiv.org/abs/2305.13245), 2023. A. Grattafiori et al., [*The Llama 3 herd of models*](https://arxiv.org/abs/2407.21783), 2024. K. Jordan et al.,
+# [*Muon*](https://kellerjordan.github.io/posts/muon/), 2024. Checked on 2026-11-30. A teaching example, not a production benchmark.

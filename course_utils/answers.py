@@ -4,6 +4,7 @@ A list, a tuple, a numpy array and a tensor of the same numbers are the same ans
 answer or something that holds no numbers never equals anything. Importing this module does not import torch.
 """
 
+import inspect
 import math
 import numbers
 import reprlib
@@ -102,6 +103,8 @@ def describe(value) -> str:
         text = " ".join(
             np.array2string(array, separator=", ", threshold=24, formatter={"float_kind": _number}).split()
         ).replace("[ ", "[")
+        if not array.size and not hasattr(value, "shape"):  # an empty tuple or list: it has no shape worth telling
+            return _describe_other(value)
         shape = f" of the shape {_shape(array)}" if array.ndim > 1 or not array.size else ""
         return _shorten(text) + shape
     except Unreadable:
@@ -116,6 +119,8 @@ def _describe_other(value) -> str:
             return f"a {type(value).__name__} of the shape {tuple(value.shape)}"
         except Exception:  # whatever it is, a verdict is shown all the same
             return f"a {type(value).__name__}"
+    if inspect.isgenerator(value):
+        return "a generator"
     if callable(value):
         return f"the function {getattr(value, '__name__', type(value).__name__)}"
     try:

@@ -55,12 +55,13 @@ def run(function, args: tuple, seconds: float) -> Run:
     Nothing that the function raises comes out of here, SystemExit included. An interrupt by the learner does.
     """
     result, done = Run(), threading.Event()
+    call = _in_callers_gradient_mode(function)
     outcome = result  # the thread's own name for it: one that is left behind must not write to a later result
 
     def target():
         with contextlib.suppress(_Stop):  # it may also arrive while the lines below run
             try:
-                outcome.value = function(*args)
+                outcome.value = call(*args)
             except _Stop:
                 return
             except BaseException as error:
@@ -85,6 +86,20 @@ def run(function, args: tuple, seconds: float) -> Run:
     result.printed = printed.getvalue()
     result.warned = [f"{entry.category.__name__}: {entry.message}" for entry in caught]
     return result
+
+
+def _in_callers_gradient_mode(function):
+    """PyTorch keeps one gradient mode for each thread; the learner's function gets that of the notebook."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return function
+    enabled = torch.is_grad_enabled()
+
+    def call(*args):
+        with torch.set_grad_enabled(enabled):
+            return function(*args)
+
+    return call
 
 
 @contextlib.contextmanager

@@ -549,7 +549,10 @@ def test_infinities_equal_themselves_only():
         (torch.tensor(2.5), "2.5"),
         (1e-7, "1e-07"),
         ([[1, 2], [3, 4]], "[[1, 2], [3, 4]] of the shape (2, 2)"),
-        ([], "[] of the shape (0,)"),
+        ([], "[]"),
+        ((), "()"),
+        (np.array([]), "[] of the shape (0,)"),
+        ((x for x in "ab"), "a generator"),
         (None, "None"),
         ("abc", "'abc'"),
         (torch.tensor([True, False]), "[True, False]"),
@@ -558,6 +561,12 @@ def test_infinities_equal_themselves_only():
 )
 def test_a_value_is_shown_in_one_short_line(value, text):
     assert answers.describe(value) == text
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_function_runs_in_the_callers_gradient_mode(enabled):
+    with torch.set_grad_enabled(enabled):
+        assert running.run(torch.is_grad_enabled, (), 5).value is enabled
 
 
 def test_a_long_value_is_cut():

@@ -2,15 +2,17 @@
 
 import json
 import math
+from random import Random
 
 import numpy as np
 import pytest
 import torch
 
-from course_utils import text, training
+from course_utils import storyworld, text, training
 from course_utils.checkpoint import fingerprint, load_model
 from course_utils.text import CharVocab, load_documents, load_text
 from course_utils.training import Corpus, Trainer, TrainingSettings, train_transformer
+from course_utils.training import __main__ as command
 from course_utils.training.__main__ import CHECKPOINT, main
 from course_utils.training.corpus import IGNORED
 from course_utils.training.muon import Muon, orthogonalise
@@ -268,3 +270,17 @@ def test_the_command_learns_a_text_of_ones_own(tmp_path, capsys):
 
 def test_the_package_says_how_it_is_called():
     assert "python -m course_utils.training" in training.__doc__ and text.SHIPPED == ("tales", "sums", "calls")
+
+
+def test_more_tales_are_written_by_the_grammar_and_none_is_held_out(monkeypatch):
+    random = Random(3)
+    written = [storyworld.write("tales", random) for _ in range(6)]
+
+    def documents(kind, split):
+        return [written[2]] if (kind, split) == ("tales", "validation") else load_documents(kind, split)[:4]
+
+    monkeypatch.setattr(command, "load_documents", documents)
+    train, validation = command._shipped(more_tales=6, seed=3)
+    assert train["tales"][:4] == load_documents("tales")[:4]
+    assert train["tales"][4:] == written[:2] + written[3:]
+    assert validation["tales"] == [written[2]] and len(train["sums"]) == 4

@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from random import Random
 
 from course_utils import metrics, storyworld
 from course_utils.bigram import BigramLM
@@ -17,8 +18,10 @@ Documents = dict[str, list[str]]
 
 def main(arguments: list[str] | None = None) -> None:
     """Train, save every few steps, go on where an earlier run stopped, and say what was reached."""
-    given = _parser().parse_args(arguments)
-    train, validation = _own(given.text) if given.text else _shipped()
+    given = (parser := _parser()).parse_args(arguments)
+    if given.text and given.more_tales:
+        parser.error("--more-tales belongs to the course's documents; leave it out with --text")
+    train, validation = _own(given.text) if given.text else _shipped(given.more_tales, given.seed)
     settings = TrainingSettings(given.steps, given.batch[: len(train)], given.learning_rate, seed=given.seed)
     if given.start:
         model, vocab = load_model(given.start)
@@ -55,8 +58,12 @@ def report(model: Transformer, vocab: CharVocab, train: Documents, validation: D
         print(f"{kind:>6}: {ours:.4f} nats a token; {floor}bigram {simple:.4f}")
 
 
-def _shipped() -> tuple[Documents, Documents]:
-    return tuple({kind: load_documents(kind, split) for kind in SHIPPED} for split in ("train", "validation"))
+def _shipped(more_tales: int, seed: int) -> tuple[Documents, Documents]:
+    train, validation = ({kind: load_documents(kind, split) for kind in SHIPPED} for split in ("train", "validation"))
+    random, held_out = Random(seed), set(validation["tales"])
+    written = (storyworld.write("tales", random) for _ in range(more_tales))
+    train["tales"] = [*train["tales"], *(tale for tale in written if tale not in held_out)]
+    return train, validation
 
 
 def _own(path: Path) -> tuple[Documents, Documents]:
@@ -71,6 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m course_utils.training", description=main.__doc__)
     parser.add_argument("folder", type=Path, help="where the model is kept; an unfinished one there is continued")
     parser.add_argument("--text", type=Path, help="a UTF-8 file to learn instead of the course's documents")
+    parser.add_argument(
+        "--more-tales", type=int, default=0, help="tales that the grammar writes in addition, none of them held out"
+    )
     parser.add_argument(
         "--from", dest="start", metavar="MODEL", help="begin with the weights of this folder, or of tiny_llama"
     )
