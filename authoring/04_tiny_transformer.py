@@ -290,12 +290,14 @@ for name, each in models.items():
     print(f"{name:>10}: real words {found[name].real_words:.2f}, sentences {found[name].sentences:.2f}, facts {facts}")
 predict.beside(my_words, found["tiny_llama"].real_words, "real words of tiny_llama")
 assert found["bigram"].sentences == 0 and found["bigram"].facts is None
-assert found["tiny_llama"].real_words > found["bigram"].real_words and found["tiny_llama"].sentences > 0
+assert found["tiny_llama"].real_words > found["bigram"].real_words
+assert found["tiny_llama"].sentences > budget.choose(0.8, 0.3)  # a small budget cuts many texts off
+assert found["tiny_llama"].facts > budget.choose(0.3, 0)
 
 # %% [markdown] id="past-text"
-# The bigram never had a sentence, so there was nothing in which to keep a fact. A transformer *can* carry who and what across
-# the tale, because it can read back; the share above says how often these weights do. All this is narrow. The model knows this small grammar: no world, no meaning, and
-# no word that the tales lack. A loss near the floor means that it guesses the *next character* about as well as the grammar
+# The bigram never had a sentence, so there was nothing in which to keep a fact. A transformer carries who and what across the
+# tale, because it can read back; the share above says how often these weights do. All this is narrow. The model knows this
+# small grammar: no world, no meaning, and no word that the tales lack. A loss near the floor means that it guesses the *next character* about as well as the grammar
 # can. And nothing here says how a large model fails.
 #
 # ## The past does not change

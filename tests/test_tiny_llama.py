@@ -51,7 +51,7 @@ def test_the_card_tells_the_shape(shipped):
 
 def test_the_card_reaches_what_the_course_relies_on():
     *_, ratio, _bigram = numbers("tales, 500 ")
-    assert 1 <= ratio <= 1.7
+    assert 1 <= ratio <= 1.15
     at = {t: numbers(f"sums at T = {t} ")[2] for t in ("0", "1", "2")}
     assert 0 < at["2"] < at["0"] < 100
     low_at_0, high_at_2 = numbers("sums at T = 0 ")[-2], numbers("sums at T = 2 ")[-1]
@@ -59,15 +59,16 @@ def test_the_card_reaches_what_the_course_relies_on():
     assert numbers("calls, greedy: well formed and ")[2] >= 95
 
 
-def test_the_card_does_not_hide_what_was_not_learned():
-    facts, of, share, *_ = numbers("tales at T = 1 that keep their facts ")
+def test_most_tales_keep_their_facts_and_the_card_says_how_many():
+    facts, of, share, low, _ = numbers("tales at T = 1 that keep their facts ")
     assert of == 200 and facts == pytest.approx(2 * share)
-    assert ("seldom keep their facts" in CARD) == (share < 50)
+    assert low > 50
+    assert ("about four in ten break a fact" in CARD) == (55 <= share <= 65)
 
 
-def test_the_loss_is_far_below_the_bigrams(shipped):
+def test_the_loss_is_near_the_floor(shipped):
     tales = load_documents("tales", "validation")[:60]
-    assert storyworld.floor(tales) < metrics.loss(*shipped, tales) < 1.8 * storyworld.floor(tales)
+    assert storyworld.floor(tales) < metrics.loss(*shipped, tales) < 1.2 * storyworld.floor(tales)
 
 
 def test_calls_are_written_rightly(shipped):
