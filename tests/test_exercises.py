@@ -13,7 +13,7 @@ import torch
 from wrong_solutions import RIGHT, WRONG
 from wrong_solutions.__main__ import TARGET, found, table
 
-from course_utils import bigram, exercises, metrics, sampling
+from course_utils import answers, bigram, exercises, metrics, sampling
 from course_utils.exercises import nb01_one_forward_pass, nb02_temperature
 from course_utils.exercises.filters import softmax
 from course_utils.exercises.inputs import scores
@@ -131,8 +131,9 @@ def test_nbv_14_the_tolerance_is_neither_tight_nor_wide(key):
         return judge(EXERCISES[key], attempt).status
 
     wider = {"09.last_token": 1e-4}  # the contract's
-    atol = wider.get(key, min(case.atol for case in EXERCISES[key].cases))  # near 1000 float32 itself is coarse
-    assert atol <= 1e-4 and off_by(0.4 * atol) == "passed" and off_by(3 * atol) == "wrong"
+    # Near 1000 float32 itself is coarse; where tiny numbers are asked for, only the slack of a float64 is left.
+    atol = wider.get(key, min(case.atol for case in EXERCISES[key].cases)) + answers._SLACK
+    assert atol <= 1.1e-4 and off_by(0.4 * atol) == "passed" and off_by(3 * atol) == "wrong"
 
 
 def numbers(answer):

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, Logi
 
 from course_utils import checkpoint, text, translate
 from course_utils.compare_logits import compare_logits
-from course_utils.exercises import last_token, meaning, to_transformers
+from course_utils.exercises import last_token, meaning, noting_llama, to_transformers
 from course_utils.judging import judge
 from course_utils.sampling import STEPS, SamplingParams, next_token_probs
 
@@ -322,9 +322,9 @@ def test_no_case_of_translate_lies_on_an_edge():
                                     temperature=params.temperature or 1.0)).numpy()  # fmt: skip
             ranked = -np.sort(-left)
             if params.top_p is not None and 0 < params.top_p < 1:
-                assert np.abs(ranked.cumsum() - params.top_p).min() > 2e-5, case.shows
+                assert np.abs(ranked.cumsum() - params.top_p).min() > 2e-6, case.shows  # float32 errs by some 1e-7
             if params.min_p:
-                assert np.abs(ranked / ranked[0] - params.min_p).min() > 2e-5, case.shows
+                assert np.abs(ranked[1:] / ranked[0] - params.min_p).min() > 2e-5, case.shows  # the first always stays
 
 
 def test_an_order_that_must_be_refused_gives_other_probabilities():
@@ -350,7 +350,7 @@ def test_the_small_llamas_show_every_fault():
     assert all(np.abs(other - right[-1]).max() > 0.05 for other in others)
     np.testing.assert_allclose(last_token._faulty(), right[-1], atol=1e-5)
     model, _ = last_token.CASES[0].args()
-    pristine = last_token._pristine()
+    pristine = noting_llama.pristine()
     assert model is not pristine
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), pristine.parameters(), strict=True))
 
@@ -358,7 +358,7 @@ def test_the_small_llamas_show_every_fault():
 @pytest.mark.parametrize("exercise", [last_token.LAST_TOKEN, to_transformers.TRANSLATE], ids=lambda e: e.id)
 def test_a_check_uses_up_no_random_number_and_leaves_the_verbosity(exercise):
     verbosity = transformers.utils.logging.get_verbosity()
-    last_token._pristine.cache_clear()
+    noting_llama.pristine.cache_clear()
     meaning._meant.cache_clear()
     meaning._model.cache_clear()
     torch.manual_seed(3)
