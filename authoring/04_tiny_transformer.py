@@ -257,7 +257,7 @@ assert trained < budget.choose(levels["bigram"], losses[0])  # a small budget do
 #
 # ## The shipped weights
 #
-# `tiny_llama` is the same code with four layers of 128 dimensions, trained for about three hours on tales, sums and calls
+# `tiny_llama` is the same code with four layers of 128 dimensions, trained for three and a half hours on tales, sums and calls
 # (`data/tiny_llama/` says how). Same prompt, same seed, three models.
 
 # %% id="shipped" tags=["nbval-ignore-output"]
