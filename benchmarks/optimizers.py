@@ -15,21 +15,16 @@ import torch
 
 from course_utils.text import CharVocab, load_documents, load_text
 from course_utils.training import Corpus, Trainer, TrainingSettings
-from course_utils.training.muon import Muon
 from course_utils.training.trainer import new_model, split_parameters
 from course_utils.transformer import TransformerConfig
 
 VOCAB = CharVocab.from_text(load_text("all"))
+CORPUS = Corpus(VOCAB, [load_documents("tales")], longest=512)
 BETAS = (0.9, 0.95)
 
 
 def adamw(model, lr):
     return [torch.optim.AdamW(model.parameters(), lr, betas=BETAS, weight_decay=0.1)]
-
-
-def our_muon(model, lr):
-    matrices, others = split_parameters(model)
-    return [Muon(matrices, lr, weight_decay=0.1), torch.optim.AdamW(others, lr, betas=BETAS, weight_decay=0.0)]
 
 
 def their_muon(model, lr):
@@ -40,9 +35,9 @@ def their_muon(model, lr):
 
 def trainer(width: int, n_layer: int, batch: tuple[int, ...], optimizers, lr: float, steps: int) -> Trainer:
     config = TransformerConfig(len(VOCAB), n_layer, n_head=4, n_kv_head=2, n_embd=width, block_size=512)
-    corpus = Corpus(VOCAB, [load_documents("tales")], config.block_size)
-    made = Trainer(new_model(VOCAB, config, seed=0), corpus, TrainingSettings(steps, batch, lr, warmup=20))
-    made.optimizers = optimizers(made.model, lr)
+    made = Trainer(new_model(VOCAB, config, seed=0), CORPUS, TrainingSettings(steps, batch, lr, warmup=20))
+    if optimizers:  # None: those of the trainer
+        made.optimizers = optimizers(made.model, lr)
     return made
 
 
@@ -50,7 +45,7 @@ def losses(steps: int) -> None:
     print(f"\nLoss after {steps} steps of 6 tales (mean of the last 20), 2 layers × 64, nats a token\n")
     rates = (2e-3, 4e-3, 8e-3, 16e-3)
     print("| optimizer | " + " | ".join(f"lr {rate:g}" for rate in rates) + " |\n|---|" + "---|" * len(rates))
-    for name, optimizers in (("AdamW", adamw), ("our Muon", our_muon)):
+    for name, optimizers in (("AdamW", adamw), ("our Muon", None)):
         reached = []
         for rate in rates:
             one = trainer(64, 2, (6,), optimizers, rate, steps)
@@ -61,7 +56,7 @@ def losses(steps: int) -> None:
 
 
 def times(turns: int) -> None:
-    ways = {"AdamW": adamw, "our Muon": our_muon, "PyTorch's Muon": their_muon}
+    ways = {"AdamW": adamw, "our Muon": None, "PyTorch's Muon": their_muon}
     trainers = {name: trainer(128, 4, (10,), way, 1e-3, 1000) for name, way in ways.items()}
     spent = {name: [] for name in ways}
     for turn in range(turns + 2):

@@ -1,7 +1,7 @@
 """Muon: an optimizer for the matrices inside a transformer.
 
-PyTorch has one too, which computes in bfloat16. On a processor without bfloat16 units that costs as much as the rest of
-the step; this one computes in the parameters' own type.
+PyTorch has one too, which computes in bfloat16. On a processor without bfloat16 units that costs more than all the rest
+of a small model's step; this one computes in the parameters' own type.
 """
 
 from collections.abc import Iterable
@@ -47,8 +47,9 @@ class Muon(torch.optim.Optimizer):
                 if (gradient := parameter.grad) is None:
                     continue
                 state = self.state[parameter]
-                velocity = state.setdefault("momentum", torch.zeros_like(parameter))
-                velocity.mul_(momentum).add_(gradient)
+                if not state:
+                    state["momentum"] = torch.zeros_like(parameter)
+                velocity = state["momentum"].mul_(momentum).add_(gradient)
                 direction = orthogonalise(gradient.add(velocity, alpha=momentum))  # Nesterov's look ahead
                 parameter.mul_(1 - lr * group["weight_decay"])
                 parameter.add_(direction, alpha=-lr * 0.2 * max(parameter.shape) ** 0.5)
