@@ -322,7 +322,7 @@ def test_no_case_of_translate_lies_on_an_edge():
                                     temperature=params.temperature or 1.0)).numpy()  # fmt: skip
             ranked = -np.sort(-left)
             if params.top_p is not None and 0 < params.top_p < 1:
-                assert np.abs(ranked.cumsum() - params.top_p).min() > 2e-6, case.shows  # float32 errs by some 1e-7
+                assert np.abs(ranked.cumsum() - params.top_p).min() > 2e-5, case.shows
             if params.min_p:
                 assert np.abs(ranked[1:] / ranked[0] - params.min_p).min() > 2e-5, case.shows  # the first always stays
 

@@ -133,7 +133,7 @@ CASES = (
     _wanted("dropped", _DROPPED, top_k=1),
     _wanted("dropped", _DROPPED, top_k=60),
     _wanted("dropped", _DROPPED, top_p=0.6),
-    _wanted("dropped", _DROPPED, top_p=0.99),
+    _wanted("dropped", _DROPPED, top_p=0.97),
     _wanted("dropped", _DROPPED, min_p=0.3),
     _wanted("dropped", _DROPPED, min_p=0.004),
     _wanted("dropped", _DROPPED, temperature=0.9, top_k=20, top_p=0.9),
