@@ -21,6 +21,7 @@ from course_utils.stopping import StopCriteria
 
 torch.set_grad_enabled(False)  # nothing below needs gradients but training, which switches them on
 torch.set_printoptions(precision=3, sci_mode=False)
+torch.set_num_threads(1)  # more would wait for each other wherever other programs use the cores
 
 # %% [markdown] id="forgets-text"
 # ## What the bigram forgets
@@ -237,7 +238,7 @@ my_trained_loss = ...
 
 # %% id="train" tags=["nbval-ignore-output"]
 levels = {"bigram": metrics.loss(pairs, vocab, unseen), "floor": storyworld.floor(unseen)}
-settings = training.TrainingSettings(steps=budget.choose(600, 12), batch=(6,), learning_rate=8e-3, warmup=40)
+settings = training.TrainingSettings(steps=budget.choose(800, 12), batch=(6,), learning_rate=8e-3, warmup=40)
 with torch.enable_grad():
     losses = training.train_transformer(model, vocab, [tales], settings, plots.LiveLoss(settings.steps, levels),
                                         show_progress=False)
@@ -257,7 +258,7 @@ assert trained < budget.choose(levels["bigram"], losses[0])  # a small budget do
 #
 # ## The shipped weights
 #
-# `tiny_llama` is the same code with four layers of 128 dimensions, trained for three and a half hours on tales, sums and calls
+# `tiny_llama` is the same code with four layers of 128 dimensions, trained for five and a half hours on tales, sums and calls
 # (`data/tiny_llama/` says how). Same prompt, same seed, three models.
 
 # %% id="shipped" tags=["nbval-ignore-output"]
@@ -292,13 +293,13 @@ predict.beside(my_words, found["tiny_llama"].real_words, "real words of tiny_lla
 assert found["bigram"].sentences == 0 and found["bigram"].facts is None
 assert found["tiny_llama"].real_words > found["bigram"].real_words
 assert found["tiny_llama"].sentences > budget.choose(0.8, 0.3)  # a small budget cuts many texts off
-assert found["tiny_llama"].facts > budget.choose(0.3, 0)
+assert found["tiny_llama"].facts > budget.choose(0.4, 0)
 
 # %% [markdown] id="past-text"
 # The bigram never had a sentence, so there was nothing in which to keep a fact. A transformer carries who and what across the
 # tale, because it can read back; the share above says how often these weights do. All this is narrow. The model knows this
-# small grammar: no world, no meaning, and no word that the tales lack. A loss near the floor means that it guesses the *next character* about as well as the grammar
-# can. And nothing here says how a large model fails.
+# small grammar: no world, no meaning, and no word that the tales lack. A loss near the floor means that it guesses the
+# *next character* about as well as the grammar can. And nothing here says how a large model fails.
 #
 # ## The past does not change
 #

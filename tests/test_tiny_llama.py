@@ -62,13 +62,13 @@ def test_the_card_reaches_what_the_course_relies_on():
 def test_most_tales_keep_their_facts_and_the_card_says_how_many():
     facts, of, share, low, _ = numbers("tales at T = 1 that keep their facts ")
     assert of == 200 and facts == pytest.approx(2 * share)
-    assert low > 50
-    assert ("about four in ten break a fact" in CARD) == (55 <= share <= 65)
+    assert low > 60
+    assert ("about three in ten break a fact" in CARD) == (65 <= share <= 75)
 
 
 def test_the_loss_is_near_the_floor(shipped):
     tales = load_documents("tales", "validation")[:60]
-    assert storyworld.floor(tales) < metrics.loss(*shipped, tales) < 1.2 * storyworld.floor(tales)
+    assert storyworld.floor(tales) < metrics.loss(*shipped, tales) < 1.15 * storyworld.floor(tales)
 
 
 def test_calls_are_written_rightly(shipped):
