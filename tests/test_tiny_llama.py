@@ -85,8 +85,8 @@ def test_calls_are_written_rightly(shipped):
     )
 
 
-def test_a_lower_temperature_adds_better_and_never_perfectly(shipped):
-    sums = [document.split("=") for document in load_documents("sums", "validation")[:150]]
+def test_a_lower_temperature_adds_better(shipped):
+    sums = [document.split("=") for document in load_documents("sums", "validation")[:300]]
 
     def right(temperature):
         settings = [SamplingParams(temperature=temperature, seed=seed) for seed in range(len(sums))]
