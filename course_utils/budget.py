@@ -6,9 +6,12 @@ with stored outputs.
 """
 
 import os
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
-def choose(full, small):
+def choose(full: T, small: T) -> T:
     """`full`, or `small` where the environment variable COURSE_BUDGET is "small".
 
     Raises ValueError for any other value of the variable than "small", "full" or none.

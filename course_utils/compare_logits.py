@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import NamedTuple
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from course_utils.loop import evaluating, modules_of
@@ -58,22 +59,19 @@ class LogitsReport:
         return self.equal
 
     def __str__(self) -> str:
+        at = self.first_divergence
+        first = f", first at position {at.position} of row {at.row}" if at else ""
         if self.reason:
-            at = self.first_divergence
-            return f"different: {self.reason}" + (f", first at position {at.position} of row {at.row}" if at else "")
+            return f"different: {self.reason}{first}"
         rows, positions = self.differences.shape
         same = f"argmax the same at {self.argmax_agreement:.0%}"
         where = f"{rows} x {positions} positions, {same}, KL up to {self.max_kl:.1e}"
         if self.equal:
             return f"equal: |difference| up to {self.max_abs_diff:.1e}, within {self.tolerance:.1e} ({where})"
-        at = self.first_divergence
-        return (
-            f"different: |difference| up to {self.max_abs_diff:.1e}, above {self.tolerance:.1e}, first at position "
-            f"{at.position} of row {at.row} ({where})"
-        )
+        return f"different: |difference| up to {self.max_abs_diff:.1e}, above {self.tolerance:.1e}{first} ({where})"
 
 
-def compare_logits(a, b, atol: float | None = None) -> LogitsReport:
+def compare_logits(a: ArrayLike | Tensor, b: ArrayLike | Tensor, atol: float | None = None) -> LogitsReport:
     """Compare two computations of the same logits at every position.
 
     a, b: (V,), (T, V) or (B, T, V), in nats; tensors, arrays or lists.
@@ -150,9 +148,10 @@ def in_chunks(model, ids, split: int | Sequence[int], attention_mask: Tensor | N
 
 
 def _chunk_lengths(split: int | Sequence[int], T: int) -> list[int]:
-    lengths = (
-        [int(split)] + [1] * (T - int(split)) if isinstance(split, Integral) else [int(length) for length in split]
-    )
+    if isinstance(split, (int, Integral)):
+        lengths = [int(split)] + [1] * (T - int(split))
+    else:
+        lengths = [int(length) for length in split]
     if not lengths or min(lengths) < 1 or sum(lengths) != T:
         raise ValueError(
             f"split is {split!r} for {T} tokens; expected a length from 1 to {T}, or lengths of chunks, each at "
@@ -161,14 +160,14 @@ def _chunk_lengths(split: int | Sequence[int], T: int) -> list[int]:
     return lengths
 
 
-def _as_ids(ids) -> Tensor:
+def _as_ids(ids: ArrayLike | Tensor) -> Tensor:
     ids = torch.as_tensor(ids)
     if ids.ndim not in (1, 2) or not ids.numel() or ids.is_floating_point():
         raise ValueError(f"ids has the shape {tuple(ids.shape)} and dtype {ids.dtype}; expected int64 (T,) or (B, T).")
     return ids[None] if ids.ndim == 1 else ids
 
 
-def _as_logits(logits) -> Tensor:
+def _as_logits(logits: ArrayLike | Tensor) -> Tensor:
     logits = torch.as_tensor(logits).detach()
     if logits.dtype not in _ROUNDING_UNITS:
         logits = logits.double()  # whole numbers are exact
@@ -200,7 +199,9 @@ def _kl(a: Tensor, b: Tensor) -> Tensor:
     return terms.masked_fill(log_p.isneginf(), 0.0).sum(-1).clamp_min(0.0)
 
 
-def _incomparable(reason: str, tolerance: float, first: Place | None = None, differences=None) -> LogitsReport:
+def _incomparable(
+    reason: str, tolerance: float, first: Place | None = None, differences: Tensor | None = None
+) -> LogitsReport:
     nothing = torch.zeros(0, 0, dtype=torch.float64)
     return LogitsReport(False, math.nan, tolerance, first, nothing if differences is None else differences,
                         math.nan, math.nan, reason)  # fmt: skip

@@ -1,7 +1,7 @@
 """A guess beside the result: what makes an experiment out of a cell that is run."""
 
 
-def beside(guess, result, what: str = "") -> None:
+def beside(guess: object, result: object, what: str = "") -> None:
     """Print the learner's guess next to the result.
 
     guess: a number, a text, or `...` for none yet. result: a number or a text. what: a word for the thing guessed.
@@ -16,5 +16,5 @@ def beside(guess, result, what: str = "") -> None:
         print(f"{name}{_show(result)}   your guess: {_show(guess)}   {verdict}")
 
 
-def _show(value) -> str:
+def _show(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
