@@ -7,6 +7,8 @@ Mistral's in transformers 5.24, whose defaults are that model's.
 
 from dataclasses import dataclass
 
+from matplotlib.axes import Axes
+
 from course_utils import plots
 from course_utils.kv_cache import kv_cache_bytes
 from course_utils.plots.cache import say_bytes, unit_of
@@ -131,7 +133,7 @@ def _say_model(name: str, n_tokens: int) -> str:
     return said + "Weights and activations come on top."
 
 
-def _still(settings: dict):
+def _still(settings: dict) -> Axes:
     sizes = sizes_of(settings)
     unit, unit_bytes = unit_of(kv_cache_bytes(**sizes))
     ends = {f"{heads} key/value heads": kv_cache_bytes(**{**sizes, "n_kv_head": heads}) / unit_bytes

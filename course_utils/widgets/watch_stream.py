@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from matplotlib.axes import Axes
+
 from course_utils.plots.streaming import held_back
 from course_utils.stopping import StopMatcher, checked_stops
 from course_utils.widgets import views
@@ -114,9 +116,9 @@ class _Stream:
         found, _ = self.read(settings)
         return {"summary": html("p", said), "text": _text(moment), "numbers": _table(found[: settings["n"]])}
 
-    def still(self, settings: dict):
+    def still(self, settings: dict) -> Axes:
         found = [moment for moment in self.read(settings)[0] if moment.piece is not None][:_STILL]
-        labels = [views.visible(moment.piece) for moment in found]
+        labels = [views.visible(piece) for piece in self.pieces[: len(found)]]
         shown, held = [len(m.shown) for m in found], [len(m.held) for m in found]
         return held_back(labels, shown, held, "A panel as it opens: run the cell in JupyterLab, and a slider moves it")
 
