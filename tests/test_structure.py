@@ -18,7 +18,7 @@ import course_utils
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "course_utils"
 IGNORED = {".git", ".venv", "my_notebooks", "__pycache__", ".ipynb_checkpoints", ".pytest_cache", ".ruff_cache",
-           ".hypothesis", "build"}  # fmt: skip
+           ".hypothesis", ".mypy_cache", "build"}  # fmt: skip
 LONGEST = 260  # lines of a module: what can be read in one sitting
 TEXTS = {"course_utils/storyworld/tales.py"}  # holds sentences, not logic: as long as the corpus is rich
 
