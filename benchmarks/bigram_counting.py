@@ -10,6 +10,7 @@ import os
 import platform
 import statistics
 import time
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -30,7 +31,7 @@ def count_in_a_loop(ids: list[int], vocab_size: int) -> list[list[int]]:
     return counts
 
 
-def seconds(function, *args) -> float:
+def seconds(function: Callable[..., object], *args: object) -> float:
     start = time.perf_counter()
     function(*args)
     return time.perf_counter() - start
