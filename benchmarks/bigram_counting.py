@@ -3,7 +3,7 @@
     python -m benchmarks.bigram_counting
 
 The loop would take too long: it gets a slice, and its time is scaled up. Both count the slice once more to
-show that they agree. Runs alternate; the table gives medians. A timing depends on the machine, so this is no test.
+show that they agree. Runs alternate; the table gives medians. A timing depends on the machine, so this is not a test.
 """
 
 import os

@@ -3,7 +3,7 @@
     python -m benchmarks.optimizers
 
 Notebook 04's model learns the tales with each, at several learning rates, on the same batches. Steps are timed on the
-shipped model's shape, in turn. A timing depends on the machine, so this is no test.
+shipped model's shape, in turn. A timing depends on the machine, so this is not a test.
 """
 
 import argparse

@@ -5,7 +5,7 @@
 Both stand in one notebook, in one browser, with one kernel; presses and drags of the two alternate. The baseline
 draws one picture, the candidates' bars; the panel draws three and a table, and then the continuation. Times are
 taken in the page: from the key's event to the first frame after the new picture is there. A timing depends on the
-machine, so this is no test.
+machine, so this is not a test.
 """
 
 import json

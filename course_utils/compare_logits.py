@@ -2,7 +2,8 @@
 
 Two ways of computing the same logits differ a little, since floating-point sums depend on their order. A fault differs
 by far more. So the check needs a tolerance between the two, and it must be able to fail: on another shape, on nothing
-at all, on NaN. Texts are no substitute: wrong logits often have the same largest entry, and right ones can tie.
+at all, on NaN. To compare texts instead is not enough: wrong logits often have the same largest entry, and the two
+largest of right ones can tie.
 """
 
 import math
@@ -37,8 +38,8 @@ class LogitsReport:
     equal: every difference is within the tolerance.
     max_abs_diff: the largest |a - b|; NaN if the two could not be compared, or if either holds NaN or +inf.
     tolerance: the largest difference that still counts as equal, in nats.
-    first_divergence: the earliest position that differs, in the first row that differs there; None if none does, or if
-        the shapes do.
+    first_divergence: the earliest position that differs, in the first row that differs there; None if no position
+        differs, or if the shapes do.
     differences: (rows, positions), the largest |difference| over the vocabulary at each: what a picture shows.
     argmax_agreement: share of positions whose largest logit has the same id. It can be 1 where the logits differ.
     max_kl: the largest KL divergence of b's distribution from a's at a position, in nats. It can be 0 where the logits
@@ -81,7 +82,7 @@ def compare_logits(a: ArrayLike | Tensor, b: ArrayLike | Tensor, atol: float | N
         around 15. In half precision the tolerance is percents wide and hides small faults: compare in float32.
     Never equal: another shape, nothing to compare, NaN or +inf in either, -inf against a number. -inf at the same place
         in both, as a filter leaves it, is equal.
-    Raises ValueError for an atol that is negative or no number, and for logits with no or more than three axes.
+    Raises ValueError for an atol that is negative or NaN, and for logits without axes or with more than three.
 
     >>> print(compare_logits([2.0, 1.0, 0.0], [2.5, 1.0, 0.0], atol=1e-5))
     different: |difference| up to 5.0e-01, above 1.0e-05, first at position 0 of row 0

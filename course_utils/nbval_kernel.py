@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from nbval.plugin import IPyNbFile
 
-_NBVAL_TIMEOUT = 2000  # nbval's own default: then nobody has asked for one
+_NBVAL_TIMEOUT = 2000  # nbval's own default, which says that the user has set no timeout
 _TIMEOUT = 300  # seconds for a cell, longer than any that trains
 _SLICE = 0.5  # seconds between two looks at whether the kernel lives
 _GRACE = 8  # seconds in which a cell must react to the interrupt that follows its timeout
@@ -36,7 +36,7 @@ def environment(name: str, value: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def defaults(config: pytest.Config) -> Iterator[None]:
-    """The course's defaults where the user has set none, for as long as one of its notebooks is being run."""
+    """While a notebook of the course runs: the course's value for each option that the user has not set."""
     option = config.option
     before = option.nbval_cell_timeout, option.nbval_current_env
     if option.nbval_cell_timeout == _NBVAL_TIMEOUT:

@@ -171,7 +171,7 @@ def count_symbols(document: str) -> int:
 def floor(documents: Iterable[str]) -> float:
     """The mean loss of a perfect model on these documents: -Σ log_prob / Σ symbols, in nats per symbol.
 
-    Raises ValueError if there are none, or one is not in the language.
+    Raises ValueError for an empty list, and for a document that is not in the language.
     """
     documents = list(documents)
     if not documents:

@@ -45,7 +45,7 @@ def explore_logits(
 ) -> Panel:
     """The same for one row of logits that is written by hand, such as [2, 1]; u is a slider of its own.
 
-    logits: (V,), in nats. labels: one for each; the ids if there are none. sampling: the settings to begin with.
+    logits: (V,), in nats. labels: one for each; None shows the ids. sampling: the settings to begin with.
     Raises ValueError for logits of another shape, or a number of labels that does not fit.
     """
     row = torch.as_tensor(logits).detach().double()
@@ -118,7 +118,7 @@ class _Sampling:
         self._last: tuple[tuple, views.Continuation] | None = None
 
     def look(self, settings: dict) -> tuple[views.Look, int]:
-        """The distribution of a step, and which step: the last one if the text ends before the one asked for."""
+        """The distribution of a step, and the step: the slider's, or the last one of a text that has fewer."""
         prompt, params = settings["prompt"], params_of(settings)
         sampled, step = self._begin(prompt, params, settings["step"])
         context = torch.tensor([[self.vocab.bos_id, *self.vocab.encode(prompt), *sampled[:step]]])

@@ -19,7 +19,7 @@ from course_utils.widgets.panel import Panel, html
 
 @dataclass(frozen=True)
 class Shape:
-    """What of a model decides on its cache.
+    """The sizes of a model that decide how large its cache is, and how it is used.
 
     n_head: query heads, which cost no cache. context: tokens that it was made for. window: how far back a layer looks.
     """
@@ -74,7 +74,7 @@ def _controls(model: str) -> list[Control]:
 
 
 def _powers(highest: int) -> dict[str, str]:
-    """The slider moves an exponent, so that 1 and 131,072 are both in reach; shown and spoken is the number."""
+    """The slider moves an exponent, so that 1 and 131,072 are both in reach; the panel shows and speaks the number."""
     return {str(exponent): f"{2**exponent:,}" for exponent in range(highest + 1)}
 
 

@@ -168,7 +168,7 @@ def _close_all(cell: str) -> None:
 def _running_cell() -> tuple[str | None, str, Sequence[str]]:
     """The id of the cell that runs, the id of its run, and cells that were deleted; JupyterLab sends all three.
 
-    A front end that names no cell is known by the cell's text. Outside a kernel there is no cell.
+    A front end that names no cell is known by the cell's text. Outside a kernel the id is None.
     """
     shell = get_ipython()
     request = shell.get_parent() if hasattr(shell, "get_parent") else None

@@ -1,7 +1,7 @@
 """What a panel shows, as data: one step of sampling, and a finished continuation.
 
 Pictures, sentences and tables are all made from these, so they cannot disagree. Every number comes from the
-package's own `sampling`, `randomness` and `generation`: there is no second sampler here, and nothing is drawn twice.
+package's own `sampling`, `randomness` and `generation`: this module has no sampler, and draws nothing twice.
 """
 
 import math

@@ -68,7 +68,7 @@ def watch_stream(pieces: Iterable[str], stops: Sequence[str] = (), include_stop:
 
     pieces: texts as they come, such as a model's decoded tokens. stops: the stop strings to begin with; the panel takes
         others as a JSON list, in which a line end is written as \\n. include_stop: show the one that was found.
-    Raises ValueError or TypeError for pieces that are no texts, or stops that are none.
+    Raises TypeError for a piece that is not a text, and ValueError or TypeError for stop strings that cannot be used.
     """
     pieces = list(pieces)
     if wrong := [piece for piece in pieces if not isinstance(piece, str)]:
