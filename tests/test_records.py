@@ -4,6 +4,7 @@ import json
 
 import pytest
 import torch
+from course_utils.records import RecordError
 from script_models import PieceVocab, ScriptModel, saying
 from torch import nn
 
@@ -12,7 +13,6 @@ from course_utils.bigram import BigramLM
 from course_utils.bpe import BpeVocab
 from course_utils.checkpoint import fingerprint
 from course_utils.generation import generate, generate_batch, reproduce, stream
-from course_utils.records import RecordError
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 from course_utils.text import CharVocab
