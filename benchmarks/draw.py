@@ -3,10 +3,10 @@
     python -m benchmarks.draw
 
 Ours is what the loop does for each token: `sampling.choose` in float64, with a number from `randomness.uniforms`.
-Theirs is what `generate` of transformers does in float32: the processors of the settings, softmax, `torch.multinomial`, and
-log_softmax of the logits for the log-probability. The two take turns in one process, on one thread, over the same 20 rows;
-the table gives medians of the ratios of neighbouring turns. A timing depends on the machine, so this is not a test; that our
-id is the one that `draw(next_token_probs(logits, params), u)` gives is asserted for each row.
+Theirs is what `generate` of transformers does in float32: the processors of the settings, softmax, `torch.multinomial`,
+and log_softmax of the logits for the log-probability. The two take turns in one process, on one thread, over the same
+20 rows; the table gives medians of the ratios of neighbouring turns. A timing depends on the machine, so this is not a
+test; that our id is the one that `draw(next_token_probs(logits, params), u)` gives is asserted for each row.
 """
 
 import argparse

@@ -33,12 +33,14 @@ def candidates(logits: np.ndarray, steps: Iterable[tuple[str, float]]) -> tuple[
             ids = kept if ids is None else ids[kept]
             logits = logits[kept]
     weights = _weights(logits, temperature)
-    return ids, weights / weights.sum()
+    weights /= weights.sum()
+    return ids, weights
 
 
 def _weights(logits: np.ndarray, temperature: float) -> np.ndarray:
     """Probabilities before they are divided by their sum; the likeliest token has 1."""
-    return np.exp(logits if temperature == 1 else logits / temperature)
+    weights = logits / temperature
+    return np.exp(weights, out=weights)  # in place, since new memory for a large vocabulary takes as much time
 
 
 def _first_k(logits: np.ndarray, k: int, temperature: float) -> np.ndarray | None:
