@@ -54,10 +54,10 @@ class Turn:
 
 
 def read_call(text: str) -> tuple[str, list[int]] | None:
-    """The tool and the arguments that a call names, or None if it is no valid call. Executes nothing.
+    """The tool and the arguments that a call names, or None if it is not a valid call. Executes nothing.
 
     text: what stands between the marks: one JSON object with exactly the keys "tool", a str that is not empty, and
-        "args", a list of integers (true and 1.0 are none), which may be empty. Longer than MAX_CALL_LENGTH is invalid.
+        "args", a list of integers (true and 1.0 do not count), which may be empty. Longer than MAX_CALL_LENGTH is invalid.
 
     >>> read_call('{"tool": "add", "args": [1, 2]}'), read_call('{"tool": "add", "args": [1, 2')
     (('add', [1, 2]), None)
@@ -71,7 +71,7 @@ def _are_integers(arguments: list) -> bool:
 
 
 def _parsed(text: str) -> tuple[str, list] | Outcome:
-    """The tool and its arguments, of whatever kind, or why the text is no call."""
+    """The tool and its arguments, of whatever kind, or why the text is not a call."""
     if len(text) > MAX_CALL_LENGTH:
         return Outcome.OVERSIZED
     try:
