@@ -57,7 +57,7 @@ def read_call(text: str) -> tuple[str, list[int]] | None:
     """The tool and the arguments that a call names, or None if it is not a valid call. Executes nothing.
 
     text: what stands between the marks: one JSON object with exactly the keys "tool", a str that is not empty, and
-        "args", a list of integers (true and 1.0 do not count), which may be empty. Longer than MAX_CALL_LENGTH is invalid.
+        "args", a list of integers (not true, not 1.0), which may be empty. Longer than MAX_CALL_LENGTH is invalid.
 
     >>> read_call('{"tool": "add", "args": [1, 2]}'), read_call('{"tool": "add", "args": [1, 2')
     (('add', [1, 2]), None)
