@@ -70,7 +70,7 @@ def test_the_form_of_a_notebook(name):
     assert "After this notebook you can" in first.source and "You need" in first.source and "minutes" in first.source
     assert 3 <= self_test.source.count("<details><summary>") == self_test.source.count("</details>") <= 5
     assert re.search(r"\*\*Sources\.\*\*.*Checked on \d{4}-\d{2}-\d{2}", summary.source, re.DOTALL)
-    assert 25 <= len(notebook.cells) <= 48
+    assert 25 <= len(notebook.cells) <= 64
     for cell in notebook.cells:
         lines = [line for line in cell.source.splitlines() if line.strip()]
         if cell.cell_type == "code":

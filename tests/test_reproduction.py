@@ -7,12 +7,11 @@ import torch
 from script_models import PieceVocab, ScriptModel, saying
 from torch import nn
 
-from course_utils import records
 from course_utils.bigram import BigramLM
 from course_utils.bpe import BpeVocab
 from course_utils.checkpoint import fingerprint
-from course_utils.generation import generate, generate_batch, reproduce, stream
-from course_utils.records import RecordError
+from course_utils.generation import generate, generate_batch, reproduce, reproduction, stream
+from course_utils.generation.reproduction import RecordError
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 from course_utils.text import CharVocab
@@ -53,7 +52,7 @@ def test_a_record_leads_back_to_the_text(name, settings, use_cache):
     (model, vocab), (sampling, stopping, sample) = MODELS[name], settings
     result = generate(model, vocab, "the", sampling, stopping, use_cache, sample)
     record = result.record()
-    assert set(record) == set(records.ENTRIES) and through_json(record) == record
+    assert set(record) == set(reproduction.ENTRIES) and through_json(record) == record
     again = reproduce(model, vocab, through_json(record))
     assert (again.text, again.token_ids, again.finish_reason) == (result.text, result.token_ids, result.finish_reason)
     assert (again.prompt, again.sample, again.seed, again.stopping) == ("the", sample, result.seed, stopping)
@@ -157,7 +156,7 @@ def test_other_versions_are_no_error_but_a_note_where_the_text_differs():
         reproduce(BIGRAM, VOCAB, edited(without, "seed", 8))
 
 
-@pytest.mark.parametrize("entry", records.ENTRIES)
+@pytest.mark.parametrize("entry", reproduction.ENTRIES)
 def test_a_missing_entry_is_named(entry):
     record = through_json(RECORD)
     del record[entry]
@@ -169,7 +168,7 @@ def test_a_missing_entry_is_named(entry):
 @pytest.mark.parametrize(
     ("entry", "value", "named"),
     [
-        ("format", 2, "format"),
+        ("format", 3, "format"),
         ("seed", None, "seed"),
         ("seed", -1, "seed"),
         ("seed", "7", "seed"),
@@ -212,7 +211,7 @@ def test_changed_weights_give_another_fingerprint_and_the_old_record_says_so():
 
 def test_the_weights_are_read_once_as_long_as_they_stay(monkeypatch):
     read = []
-    monkeypatch.setattr(records, "fingerprint", lambda model, vocab: read.append(1) or fingerprint(model, vocab))
+    monkeypatch.setattr(reproduction, "fingerprint", lambda model, vocab: read.append(1) or fingerprint(model, vocab))
     model = transformer()
     for _ in range(3):
         generate(model, VOCAB, "the", stopping=StopCriteria(2))
@@ -228,7 +227,7 @@ def test_the_same_shape_with_another_setting_is_another_model():
     config = TransformerConfig(len(VOCAB), 1, 2, 1, 16, 40, rope_theta=500.0)
     other = Transformer(config).eval()
     other.load_state_dict(TRANSFORMER.state_dict())
-    assert records.origin_of(other, VOCAB, True).model != records.origin_of(TRANSFORMER, VOCAB, True).model
+    assert reproduction.origin_of(other, VOCAB, True).model != reproduction.origin_of(TRANSFORMER, VOCAB, True).model
 
 
 def test_a_model_without_weights_to_look_at_has_no_fingerprint():
@@ -257,3 +256,64 @@ def test_models_with_parameters_and_buffers_of_any_kind_have_one():
 
     one, other = (generate(Scaled(scale), VOCAB, "the", SamplingParams(seed=1)).record() for scale in (1.0, 2.0))
     assert one["model"] != other["model"] and len(one["model"]) == 64
+
+
+# --- what computed a text
+
+
+def test_versions_are_those_of_the_moment_in_which_the_text_was_made(monkeypatch):
+    result = generate(BIGRAM, VOCAB, "the", SamplingParams(seed=1))
+    before = result.record()["versions"]
+    monkeypatch.setattr(reproduction, "versions", lambda: {"torch": "later"})
+    assert result.record()["versions"] == before
+    assert generate(BIGRAM, VOCAB, "the", SamplingParams(seed=1)).record()["versions"] == {"torch": "later"}
+
+
+class Plan:
+    """As the fast way of decoding: it computes in place of a model, and names it. off: how far its logits are off."""
+
+    def __init__(self, model, off=0.0):
+        self.planned_from, self.off, self.new_cache = model, off, model.new_cache
+
+    def __call__(self, token_ids, cache=None):
+        logits = self.planned_from(token_ids, cache)
+        return logits + self.off * torch.arange(logits.shape[-1])
+
+
+def test_a_record_says_whether_the_text_was_made_by_a_plan_of_the_model():
+    params = SamplingParams(seed=5)
+    plain = generate(BIGRAM, VOCAB, "the", params).record()
+    planned = generate(Plan(BIGRAM), VOCAB, "the", params).record()
+    assert (plain["planned"], planned["planned"]) == (False, True)
+    assert planned == plain | {"planned": True}
+    assert reproduce(BIGRAM, VOCAB, planned).text == reproduce(Plan(BIGRAM), VOCAB, plain).text == plain["text"]
+
+
+def test_a_text_that_parts_from_a_plans_says_so():
+    record = generate(Plan(BIGRAM, off=0.2), VOCAB, "the", SamplingParams(seed=5)).record()
+    with pytest.raises(RecordError, match=r"by a plan of the model, this one by the model itself: logits differ"):
+        reproduce(BIGRAM, VOCAB, record)
+    record = generate(BIGRAM, VOCAB, "the", SamplingParams(seed=5)).record()
+    with pytest.raises(RecordError, match=r"by the model itself, this one by a plan of the model"):
+        reproduce(Plan(BIGRAM, off=0.2), VOCAB, record)
+    with pytest.raises(RecordError, match=r"All versions are the same\.$"):
+        reproduce(BIGRAM, VOCAB, edited(record, "seed", 6))
+
+
+def test_a_record_from_before_the_parameters_were_renamed_is_refused_and_says_so():
+    older = edited(RECORD, "format", 1)
+    del older["planned"]
+    with pytest.raises(RecordError, match=r"format 1; expected 2\. .*parameters have other names.*text again"):
+        reproduce(BIGRAM, VOCAB, older)
+    with pytest.raises(RecordError, match=r"format 3; expected 2\.$"):
+        reproduce(BIGRAM, VOCAB, edited(RECORD, "format", 3))
+
+
+def test_weights_made_in_inference_mode_have_a_fingerprint_although_they_have_no_version_counter():
+    with torch.inference_mode():
+        model = BigramLM.fit(VOCAB.encode_documents(CORPUS), len(VOCAB), add=0.01)
+        record = generate(model, VOCAB, "the", SamplingParams(0.9, top_k=20, seed=7), StopCriteria(40, eos=False))
+        assert record.record()["model"] == RECORD["model"] and record.text == RECORD["text"]
+        before = record.record()["model"]
+        model.table[0, 0] += 1
+        assert generate(model, VOCAB, "the", stopping=StopCriteria(1)).record()["model"] != before
