@@ -52,11 +52,6 @@ def covering(attention_mask: Tensor, n_tokens: int) -> Tensor:
     return attention_mask.bool()
 
 
-def version_of(tensor: Tensor) -> int | None:
-    """PyTorch's count of a tensor's changes; None for a tensor made in inference mode, which has no such count."""
-    return None if tensor.is_inference() else tensor._version
-
-
 class KVCache:
     """Preallocated keys and values of one model for a batch of texts, whose rows grow together.
 
@@ -71,10 +66,11 @@ class KVCache:
         if batch_size < 1 or max_tokens < 1:
             raise ValueError(f"batch_size is {batch_size}, max_tokens {max_tokens}; expected both to be at least 1.")
         self._model = weakref.ref(model)
-        self._parameters = list(model.parameters())
-        self._versions = [version_of(parameter) for parameter in self._parameters]
+        like = next(model.parameters())
+        # A parameter made in inference mode has no count of its changes: for such a model no change is noticed.
+        self._parameters = [parameter for parameter in model.parameters() if not parameter.is_inference()]
+        self._versions = [parameter._version for parameter in self._parameters]
         self.max_tokens, self.batch_size = max_tokens, batch_size
-        like = self._parameters[0]
         with torch.inference_mode(False):  # a tensor made in inference mode could not be written to outside of it
             shape = (n_layer, 2, batch_size, n_kv_head, max_tokens, head_dim)
             self.store = torch.zeros(shape, dtype=like.dtype, device=like.device)
@@ -109,7 +105,7 @@ class KVCache:
         """Refuse, before anything is written, what this cache cannot take: ValueError says why and what to do."""
         if self._model() is not model:
             raise ValueError("This cache belongs to another model. Make one with model.new_cache().")
-        if [version_of(parameter) for parameter in self._parameters] != self._versions:
+        if [parameter._version for parameter in self._parameters] != self._versions:
             raise ValueError(
                 "The model's weights have changed since the cache was made, so its keys and values are those of "
                 "another model. Make a new one with model.new_cache()."

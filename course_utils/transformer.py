@@ -65,6 +65,9 @@ class TransformerConfig:
         return self.n_embd // self.n_head
 
 
+Rotation = tuple[Tensor, Tensor]  # cosines and sines of the new tokens, as `rotate` takes them
+
+
 def rms_norm(x: Tensor, gain: Tensor, eps: float) -> Tensor:
     """Divide each vector by its root mean square, then scale each dimension: x / sqrt(mean(x²) + eps) * gain.
 
@@ -92,14 +95,14 @@ def rotation_by_halves(table: Tensor) -> Tensor:
     return torch.stack([torch.cat([cos, cos], -1), torch.cat([-sin, sin], -1)])
 
 
-def rotate(x: Tensor, rotation: Tensor) -> Tensor:
+def rotate(x: Tensor, rotation: Rotation) -> Tensor:
     """Turn each pair of dimensions (i, i + D / 2) of a head by the angle of its position.
 
-    x: (B, heads, T, D). rotation: (2, B or 1, 1, T, D), from `rotation_by_halves`; all heads turn alike.
+    x: (B, heads, T, D). rotation: cosines and sines from `rotation_by_halves`, (B or 1, 1, T, D); all heads turn alike.
     The pair (a, b) becomes (a cos - b sin, b cos + a sin): each number times cos, and its partner times sin.
     """
     cos, sin = rotation
-    return x * cos + x.roll(x.shape[-1] // 2, -1) * sin
+    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)  # x * cos + partner * sin
 
 
 class RMSNorm(nn.Module):
@@ -123,26 +126,32 @@ class Attention(nn.Module):
 
     def __init__(self, config: TransformerConfig, layer: int):
         super().__init__()
-        self.config, self.layer = config, layer
+        self.layer, self.dropout = layer, config.dropout
+        self.n_head, self.n_kv_head, self.head_dim = config.n_head, config.n_kv_head, config.head_dim
         C, n_query, n_key = config.n_embd, config.n_head * config.head_dim, config.n_kv_head * config.head_dim
         self.q_proj = nn.Linear(C, n_query, bias=False)
         self.k_proj = nn.Linear(C, n_key, bias=False)
         self.v_proj = nn.Linear(C, n_key, bias=False)
         self.o_proj = nn.Linear(n_query, C, bias=False)
 
-    def forward(self, x: Tensor, rotation: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
+    def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
         """x: (B, T, C). rotation, mask: see `Transformer.places`. Returns (B, T, C)."""
-        H, K, D = self.config.n_head, self.config.n_kv_head, self.config.head_dim
-        q = self.q_proj(x).unflatten(-1, (H, D)).transpose(1, 2)  # (B, H, T, D)
-        k = self.k_proj(x).unflatten(-1, (K, D)).transpose(1, 2)  # (B, K, T, D)
-        v = self.v_proj(x).unflatten(-1, (K, D)).transpose(1, 2)
+        B, T, _ = x.shape
+        H, K, D = self.n_head, self.n_kv_head, self.head_dim
+        q = self.q_proj(x).view(B, T, H, D).transpose(1, 2)  # (B, H, T, D)
+        k = self.k_proj(x).view(B, T, K, D).transpose(1, 2)  # (B, K, T, D)
+        v = self.v_proj(x).view(B, T, K, D).transpose(1, 2)
         q, k = rotate(q, rotation), rotate(k, rotation)
         if cache is not None:
             k, v = cache.append(self.layer, k, v)  # (B, K, S, D)
-        dropout = self.config.dropout if self.training else 0.0
-        triangle = mask is None and q.shape[2] > 1  # no mask: a single token sees all, several see up to themselves
-        mixed = F.scaled_dot_product_attention(q, k, v, mask, dropout, is_causal=triangle, enable_gqa=H > K)
-        return self.o_proj(mixed.transpose(1, 2).flatten(2))  # (B, H, T, D) -> (B, T, H * D) -> (B, T, C)
+        dropout = self.dropout if self.training else 0.0
+        if T == 1:  # one query a head: those that share a key/value head are rows of one product, nothing is expanded
+            mixed = F.scaled_dot_product_attention(q.view(B, K, H // K, D), k, v, mask, dropout)
+        else:  # without a mask the T tokens are all there are, and each sees those up to its own
+            mixed = F.scaled_dot_product_attention(
+                q, k, v, mask, dropout, is_causal=mask is None, enable_gqa=H > K
+            ).transpose(1, 2)  # (B, H, T, D) -> (B, T, H, D)
+        return self.o_proj(mixed.reshape(B, T, H * D))
 
 
 class MLP(nn.Module):
@@ -170,7 +179,7 @@ class Layer(nn.Module):
         self.input_layernorm = RMSNorm(config.n_embd, config.norm_eps)
         self.post_attention_layernorm = RMSNorm(config.n_embd, config.norm_eps)
 
-    def forward(self, x: Tensor, rotation: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
+    def forward(self, x: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
         """x: (B, T, C). Returns (B, T, C)."""
         x = x + self._dropped(self.self_attn(self.input_layernorm(x), rotation, mask, cache))
         return x + self._dropped(self.mlp(self.post_attention_layernorm(x)))
@@ -188,7 +197,7 @@ class Decoder(nn.Module):
         self.layers = nn.ModuleList(Layer(config, layer) for layer in range(config.n_layer))
         self.norm = RMSNorm(config.n_embd, config.norm_eps)
 
-    def forward(self, token_ids: Tensor, rotation: Tensor, mask: Tensor | None, cache: Cache | None) -> Tensor:
+    def forward(self, token_ids: Tensor, rotation: Rotation, mask: Tensor | None, cache: Cache | None) -> Tensor:
         """token_ids: (B, T). Returns (B, T, C)."""
         x = self.embed_tokens(token_ids)
         for layer in self.layers:
@@ -257,8 +266,8 @@ class Transformer(nn.Module):
                 f"The context would be {n_tokens} tokens; the model was made for {self.block_size} (block_size). "
                 f"Shorten the prompt or generate fewer tokens."
             )
-        rotation = self.rotation[:, positions].unsqueeze(2)  # (2, B or 1, T, D) -> (2, B or 1, 1, T, D)
-        x = self.model(token_ids, rotation, mask, cache)
+        cos, sin = self.rotation[:, positions].unsqueeze(2).unbind()  # (B or 1, 1, T, D) each
+        x = self.model(token_ids, (cos, sin), mask, cache)
         if cache is not None:
             cache.advance(token_ids)
         return x

@@ -298,10 +298,11 @@ def test_rotation_depends_on_the_position():
     table = rotation_by_halves(rotations(2, 5, theta=1.0))
     vector = torch.tensor([[[[1.0, 0.0]]]])
     for position, expected in ((0, [1.0, 0.0]), (3, [-0.989992, 0.14112])):
-        turned = rotate(vector, table[:, None, None, position : position + 1])
+        turned = rotate(vector, table[:, None, None, position : position + 1].unbind())
         assert turned.flatten().tolist() == pytest.approx(expected, abs=1e-6)
     four = rotate(
-        torch.tensor([[[[1.0, 0.0, 0.0, 1.0]]]]), rotation_by_halves(rotations(4, 5, theta=4.0))[:, None, None, 3:4]
+        torch.tensor([[[[1.0, 0.0, 0.0, 1.0]]]]),
+        rotation_by_halves(rotations(4, 5, theta=4.0))[:, None, None, 3:4].unbind(),
     )
     assert four.flatten().tolist() == pytest.approx([math.cos(3), -math.sin(1.5), math.sin(3), math.cos(1.5)], abs=1e-6)
 

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.kv_cache import KVCache, causal_mask, reuse_prefix, version_of
+from course_utils.kv_cache import KVCache, causal_mask, reuse_prefix
 from course_utils.protocols import Cache
 from course_utils.transformer import Transformer, TransformerConfig, rotation_by_halves, rotations
 
@@ -197,7 +197,7 @@ class _TrustsWeights(KVCache):
     """Old keys and values are used although the weights have changed."""
 
     def check(self, model: nn.Module, token_ids: Tensor) -> None:
-        self._versions = [version_of(parameter) for parameter in self._parameters]
+        self._versions = [parameter._version for parameter in self._parameters]
         super().check(model, token_ids)
 
 

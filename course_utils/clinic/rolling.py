@@ -1,6 +1,5 @@
 """What a cache of the package refuses: to forget its oldest tokens and move the others to the beginning."""
 
-import torch
 from torch import Tensor
 
 from course_utils.kv_cache import KVCache
@@ -28,4 +27,4 @@ def rolled(model: Transformer, cache: KVCache, n_dropped: int, turn_keys: bool =
 def _turned_back(model: Transformer, keys: Tensor, n_positions: int) -> Tensor:
     """Keys (B, K, T, D), each turned by the angle of so many positions, backwards."""
     cos, sin = model.rotation[:, n_positions]  # (D,) each
-    return rotate(keys, torch.stack([cos, -sin]))
+    return rotate(keys, (cos, -sin))
