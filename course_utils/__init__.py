@@ -11,9 +11,11 @@ Each module builds on those above it:
     randomness        one uniform number for each (seed, step, sample)
     sampling          temperature, top-k, top-p, min-p, and the draw
     translate         our settings in the words of transformers, vLLM and llama.cpp
+    protocols         what the parts expect of a model, a vocabulary and a cache
     bigram            a model with one row of logits for each previous token
     kv_cache          what a transformer keeps of the tokens that it has processed
     transformer       a tiny Llama
+    fast_decode       the same transformer, its step for one text planned once
     step_cost         what one forward pass costs, counted from a model's sizes
     checkpoint        a model and its vocabulary on disk, as other libraries store them
     stopping          why a text ends, and the search for stop strings
