@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from course_utils.checker.answers import as_array
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.filters import INF, ranked
 from course_utils.exercises.common.inputs import Rows, args, made, turned, turned_text
 

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from course_utils.checker.answers import same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Raises,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Raises, Recognises
 from course_utils.exercises.common.filters import INF, softmax
 from course_utils.exercises.common.inputs import Rows, args, made, turned, turned_text
 from course_utils.exercises.common.recognisers import any_of

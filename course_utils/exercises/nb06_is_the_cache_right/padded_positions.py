@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from course_utils.checker.answers import as_array, same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import ANY_LAYOUT, EARLIER_CALL
 from course_utils.exercises.common.inputs import Rows, tensor
 from course_utils.exercises.common.recognisers import any_of, shaped

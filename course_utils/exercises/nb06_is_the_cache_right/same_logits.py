@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from course_utils.checker.answers import as_array, same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, FunctionExercise, Holds, Recognises
 from course_utils.exercises.common.inputs import Rows, made, tensor, transposed
 
 if TYPE_CHECKING:

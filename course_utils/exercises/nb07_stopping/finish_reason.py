@@ -2,14 +2,7 @@
 
 from typing import Any
 
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Holds, Recognises
 from course_utils.stopping import FinishReason
 
 EOS, STOP, CALL, LENGTH, CONTEXT = "EOS", "STOP_STRING", "TOOL_CALL", "LENGTH", "CONTEXT"

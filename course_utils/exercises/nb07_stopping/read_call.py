@@ -4,14 +4,7 @@ import json
 from typing import Any
 
 from course_utils.checker.answers import Unreadable, as_array
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Holds, Recognises
 
 
 def read_call(text: str) -> tuple[str, list[int]] | None:
@@ -122,8 +115,7 @@ EXERCISE = FunctionExercise(
         Case("unpacked", "the pair is the tool and one list. Here the numbers stand beside the tool.", _HAND,
              Recognises(lambda value: isinstance(value, tuple | list) and list(value) == ["multiply", 317, 24])),
         Case("numbers", "the numbers came out as another type. They are int in the text, and stay so.", _HAND,
-             Recognises(
-                        lambda value: not _same(value, "multiply", [317, 24]) and len(value) == 2
+             Recognises(lambda value: not _same(value, "multiply", [317, 24]) and len(value) == 2
                         and value[0] == "multiply" and [float(number) for number in value[1]] == [317, 24])),
         Case("by-hand", "the pair for this call is the name of the tool, and the list with the two numbers.", _HAND,
              _pair("multiply", [317, 24])),

@@ -2,14 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Expectation,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Expectation, FunctionExercise, Holds, Recognises
 from course_utils.exercises.common.deltas import Pieces, Reading, Reads, given, right_reading, same_reading, same_text
 from course_utils.exercises.common.hints import EARLIER_CALL
 

@@ -7,13 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from course_utils.checker.answers import ATOL, as_array
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL
 from course_utils.exercises.common.inputs import tensor
 from course_utils.exercises.common.recognisers import any_of

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from course_utils.checker.answers import as_array, same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, FunctionExercise, Holds, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL
 from course_utils.exercises.common.noting_llama import PAD, Note, handed_out, pristine, state
 
