@@ -161,7 +161,7 @@ def raises(error):
 
 
 class Hostile:
-    """Fails whatever is asked of it."""
+    """Fails at everything that one can do with it."""
 
     def __getattr__(self, name):
         raise RuntimeError("no")

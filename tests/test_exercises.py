@@ -136,7 +136,7 @@ def test_the_tolerance_is_neither_tight_nor_wide(key):
         return judge(EXERCISES[key], attempt).status
 
     wider = {"09.last_token": 1e-4}  # the contract's
-    # Near 1000 float32 itself is coarse; where tiny numbers are asked for, only the slack of a float64 is left.
+    # Near 1000 float32 itself is coarse; where the exercise asks for tiny numbers, only the slack of a float64 is left.
     expected = [case.expect for case in EXERCISES[key].cases]
     stated = wider.get(
         key, min((expect.atol for expect in expected if isinstance(expect, Equals)), default=answers.ATOL)
@@ -276,7 +276,7 @@ def test_hand_arithmetic_behind_the_cases():
 
 
 def test_no_top_p_case_lies_on_an_edge():
-    """An epsilon is not asked for: no running total may come near p. Logits tie only where either may stay."""
+    """The exercise asks for no epsilon, so no running total may come near p. Logits tie only where either may stay."""
     for case in EXERCISES["03.top_p"].cases:
         logits, p = case.call.args()
         probs = softmax(logits.numpy().astype(float)).reshape(-1, logits.shape[-1])

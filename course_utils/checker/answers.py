@@ -117,7 +117,7 @@ def _describe_other(value: Any) -> str:
             if value.numel() <= 12:
                 return _shorten(str(value.detach().cpu().tolist()))
             return f"a {type(value).__name__} of the shape {tuple(value.shape)}"
-        except Exception:  # whatever it is, a verdict is shown all the same
+        except Exception:  # a verdict is shown for any answer
             return f"a {type(value).__name__}"
     if inspect.isgenerator(value):
         return "a generator"

@@ -1,4 +1,4 @@
-"""Tell an attempt at an exercise from a stub that nobody has touched, or from somebody else's function."""
+"""Tell an attempt at an exercise from an untouched stub, and from a function that the course itself has."""
 
 import ast
 import functools
@@ -18,7 +18,7 @@ def is_nothing(value: object) -> bool:
 
 
 def why_none(function: object) -> str | None:
-    """Why this is no attempt, before it is called: the stub as it was, or a function that the course itself brought."""
+    """Why this is not an attempt, if that shows without a call: an untouched stub, or the course's own function."""
     inner = function
     while isinstance(inner, functools.partial):
         inner = inner.func
@@ -50,8 +50,8 @@ def _says_nothing(statement: ast.stmt) -> bool:
 
 
 def why_no_answer(run: Run, function: Callable) -> str | None:
-    """Why this is no attempt, seen from what its first call gave. No exercise has None as its first answer."""
-    # A library raises this too, for what it cannot do, and so does `input` where nobody can answer.
+    """Why this is not an attempt, by what its first call gave. To no first case is None the right answer."""
+    # Libraries raise this too, for what they cannot do, and so does `input` where there is no one to answer.
     if type(run.error) is NotImplementedError and _RAISED in (learner_line(run.error, function) or _RAISED):
         return "The function says that it is not implemented."
     if run.error is None and not run.stopped and is_nothing(run.value):

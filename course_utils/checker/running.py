@@ -1,8 +1,8 @@
 """Run a learner's function within limits: a few seconds, its prints and warnings caught, its errors kept.
 
-The function runs in a thread of its own, since only that works on every system. A thread cannot be killed. One
-that runs over time gets an exception raised in it, which ends Python loops; one that is stuck inside a single
-call into C is left behind, and the verdict says so.
+The function runs in a separate thread, since only that works on every system. A thread cannot be killed. In one that
+runs over time an exception is raised, which ends loops in Python. One that is stuck inside a single call into C is left
+behind, and the verdict says so.
 """
 
 import contextlib
@@ -58,7 +58,7 @@ def run(function: Callable, args: tuple, seconds: float) -> Run:
     """
     result, done = Run(), threading.Event()
     call = _in_callers_gradient_mode(function)
-    outcome = result  # the thread's own name for it: one that is left behind must not write to a later result
+    outcome = result  # the thread keeps this one: if it is left behind, it must not write to a later result
 
     def target() -> None:
         with contextlib.suppress(_Stop):  # it may also arrive while the lines below run

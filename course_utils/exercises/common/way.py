@@ -112,7 +112,10 @@ class Way:
 
 
 def way_of(value: object, args: tuple, prompt: list[int]) -> Way:
-    """The way to the answer `value`. args: with the model that has noted it. prompt: ours, since a function may change its own."""
+    """The way to the answer `value`.
+
+    args: what the function was given, first the model. prompt: as it was before the call.
+    """
     try:
         new = [round(float(number)) for number in as_array(value).reshape(-1)]
     except (ValueError, OverflowError):  # not readable, or NaN

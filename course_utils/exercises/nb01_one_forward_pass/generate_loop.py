@@ -50,7 +50,7 @@ def _row(ids: list[int], n_tokens: int = V, never: bool = False) -> np.ndarray:
 
 
 class _Model:
-    """`next_logits`. Notes whether it was given flat lists only, and the scores that it has handed out."""
+    """`next_logits`. It notes whether it was given flat lists only, and the scores that it has handed out."""
 
     def __init__(self, n_tokens: int = V, never: bool = False):
         self.n_tokens, self.never = n_tokens, never
@@ -69,11 +69,11 @@ class _Model:
 
 
 class _Chooser:
-    """`choose`: the id of the largest score, of the smallest, or a scripted one. Notes whether every row that it
-    was given is a tensor, and one of the model's.
+    """`choose`: the id of the largest score, of the smallest, or a scripted one. It notes whether every row that it
+    was given is a tensor, and whether the model made it.
 
-    script: (ids so far, id to choose) pairs. They hang on the row, so that asking twice changes nothing.
-    draws: what it gives in turn, whatever the row. Asking twice gives two of them.
+    script: (ids so far, id to choose) pairs. They depend on the row, so that a second call changes nothing.
+    draws: what it gives in turn, whichever row it gets. A second call gives the next of them.
     """
 
     def __init__(self, model: _Model, smallest: bool = False, script: Script = (), draws: Sequence[int] = ()):

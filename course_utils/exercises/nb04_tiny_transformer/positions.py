@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from course_utils.checker.answers import as_array, same
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
-from course_utils.exercises.common.recognisers import any_of, shaped
+from course_utils.exercises.common.recognisers import any_of, is_int64, shaped
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -17,15 +17,6 @@ def new_positions(n_cached: int, n_new: int) -> Tensor:
     import torch  # here, since the list of exercises must be read without it
 
     return torch.arange(n_cached, n_cached + n_new)
-
-
-def is_int64(value: object) -> bool:
-    """True for an int64 tensor or array, a whole number of Python, and lists of these."""
-    if (dtype := getattr(value, "dtype", None)) is not None:
-        return str(dtype) in ("int64", "torch.int64")
-    if isinstance(value, list | tuple | range):
-        return all(map(is_int64, value))
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _positions(n_cached: int, n_new: int) -> list[int]:

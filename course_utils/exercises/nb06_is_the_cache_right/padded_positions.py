@@ -10,8 +10,7 @@ from course_utils.checker.answers import as_array, same
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import ANY_LAYOUT, EARLIER_CALL
 from course_utils.exercises.common.inputs import Rows, tensor
-from course_utils.exercises.common.recognisers import any_of, shaped
-from course_utils.exercises.nb04_tiny_transformer.positions import is_int64
+from course_utils.exercises.common.recognisers import any_of, is_int64, shaped
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -1,4 +1,4 @@
-"""Exercise 07.finish_reason: of the conditions that hold, the one that is reported. All 32 combinations are tried."""
+"""Exercise 07.finish_reason: which of the conditions that hold is reported. All 32 combinations are tried."""
 
 from typing import Any
 

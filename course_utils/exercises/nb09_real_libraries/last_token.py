@@ -88,7 +88,7 @@ def _right(ids: list[int], seed: int = 1, other: bool = False) -> Holds:
 
 
 def _noted(hint_id: str, hint: str, fault: Callable[[list[Note]], bool], call: Call | None = None) -> Case:
-    """A case that looks for a fault in the way alone. call: with _IDS too, and the first example if it is None."""
+    """A case that looks for a fault in the way, not in the numbers. call: the first example if it is None."""
     return Case(hint_id, hint, call or _HAND, Holds(lambda value, args: not fault(args[0].notes)))
 
 
