@@ -96,6 +96,13 @@ def test_the_reference_passes_and_the_packages_function_itself_is_no_attempt(key
 
 
 @pytest.mark.parametrize("key", FUNCTIONS)
+def test_a_solution_of_our_own_is_shown_as_a_learner_would_write_it(key):
+    """With types, a pasted solution would need imports that its cell does not have."""
+    solution = EXERCISES[key].solution()
+    assert not solution.__module__.startswith("course_utils.exercises") or solution.__annotations__ == {}
+
+
+@pytest.mark.parametrize("key", FUNCTIONS)
 @pytest.mark.parametrize(
     "value", [math.nan, [], torch.tensor([]), torch.tensor([0.5]), [[]], "", 0.5, {}, [math.nan] * 3]
 )

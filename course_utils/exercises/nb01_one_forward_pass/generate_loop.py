@@ -1,9 +1,10 @@
 """Exercise 01.generate_loop. Its small model and its chooser note what they are given."""
 
-from __future__ import annotations
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,16 +14,8 @@ from course_utils.exercises.common.hints import EARLIER_CALL
 from course_utils.exercises.common.inputs import tensor
 from course_utils.exercises.common.recognisers import any_of
 
-if TYPE_CHECKING:
-    from torch import Tensor
 
-
-def generate_loop(
-    next_logits: Callable[[list[int]], Tensor],
-    prompt_ids: list[int],
-    max_new_tokens: int,
-    choose: Callable[[Tensor], int],
-) -> list[int]:
+def generate_loop(next_logits, prompt_ids, max_new_tokens, choose):
     """The prompt's ids and those that were chosen after it, as a new list."""
     ids = list(prompt_ids)  # a copy: the caller's list stays as it is
     for _ in range(max_new_tokens):
@@ -57,7 +50,7 @@ class _Model:
         self.only_lists = True
         self.given: list[np.ndarray] = []
 
-    def __call__(self, ids: Any) -> Tensor:
+    def __call__(self, ids: Any) -> Any:
         try:
             numbers = as_array(ids)
         except Unreadable:  # noted, and said with the case that looks for it

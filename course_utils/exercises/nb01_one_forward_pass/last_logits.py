@@ -1,9 +1,9 @@
 """Exercise 01.last_logits."""
 
-from __future__ import annotations
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from course_utils.exercises.common.hints import EARLIER_CALL, NOT_CONTIGUOUS
 from course_utils.exercises.common.inputs import Rows, tensor, transposed, written
 from course_utils.exercises.common.recognisers import any_of, shaped
 
-if TYPE_CHECKING:
-    from torch import Tensor
 
-
-def last_logits(logits: Tensor, lengths: Tensor) -> Tensor:
+def last_logits(logits, lengths):
     """Of logits (B, T, V), the (B, V) at the last valid position of each row; lengths: (B,), at least 1."""
     rows = range(len(lengths))
     return logits[list(rows), lengths - 1]  # row b, position lengths[b] - 1

@@ -1,8 +1,7 @@
 """Exercise 06.padded_positions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
 import numpy as np
 
@@ -12,11 +11,8 @@ from course_utils.exercises.common.hints import ANY_LAYOUT, EARLIER_CALL
 from course_utils.exercises.common.inputs import Rows, tensor
 from course_utils.exercises.common.recognisers import any_of, is_int64, shaped
 
-if TYPE_CHECKING:
-    from torch import Tensor
 
-
-def padded_positions(attention_mask: Tensor) -> Tensor:
+def padded_positions(attention_mask):
     """The reference solution."""
     return (attention_mask.cumsum(-1) - 1).clamp_min(0) * attention_mask
 

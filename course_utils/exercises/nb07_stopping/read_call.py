@@ -1,5 +1,8 @@
 """Exercise 07.read_call: the text of a tool call, read as data and never run."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 import json
 from typing import Any
 
@@ -7,11 +10,11 @@ from course_utils.checker.answers import Unreadable, as_array
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Holds, Recognises
 
 
-def read_call(text: str) -> tuple[str, list[int]] | None:
+def read_call(text):
     """The (tool, args) of one complete, valid call; None for anything else."""
     try:
         call = json.loads(text)
-    except ValueError:  # json raises it for text that is not JSON
+    except ValueError:  # what json raises for text that is no JSON
         return None
     if not isinstance(call, dict) or set(call) != {"tool", "args"}:
         return None
