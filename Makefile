@@ -5,7 +5,7 @@ CHECK_ARGS ?=
 NB ?=
 PY := .venv/bin/python
 
-.PHONY: help env lab check reset test portability corpus notebooks
+.PHONY: help env lab check reset test portability corpus notebooks exercises
 
 help:
 	@echo 'make lab              open the course in JupyterLab; LAB_ARGS="--no-browser --port 8899" passes options on'
@@ -14,6 +14,7 @@ help:
 	@echo 'make test             everything that is tested, as CI does it'
 	@echo 'make portability      the notebooks alone, with one thread and two, with AVX2 and without; takes four times as long'
 	@echo 'make notebooks        for contributors: build notebooks/ from authoring/; NB=02 for one of them'
+	@echo 'make exercises NB=03  for contributors: after a change to exercises, notebook 03 and docs/checker.md'
 	@echo 'make corpus           for contributors: write data/ again'
 	@echo 'make env              only make the environment in .venv; PYTHON=python3.12 names the Python to use'
 
@@ -46,3 +47,6 @@ corpus: env
 
 notebooks: env
 	$(PY) authoring/build.py $(NB)
+
+exercises: notebooks
+	$(PY) tests/wrong_solutions
