@@ -297,7 +297,7 @@ class OnlyOne:
         self.path = os.path.join(root, ".venv.lock")
 
     def __enter__(self):
-        self.file = open(self.path, "a")
+        self.file = open(self.path, "ab")
         if not self.taken():
             show("Another run is making .venv; this one waits until that one has ended.\n")
             while not self.taken():
