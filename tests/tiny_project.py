@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = 1500  # in `leaf`, so that its installation can be interrupted
+ZEROS = 30_000_000  # bytes that one of them has, more than a small disk has room for; packed they are few
 
 BACKEND = """
 import os, zipfile
@@ -55,12 +56,12 @@ def write_project(root: Path) -> Path:
 
 
 def wheel(name: str, version: str, requires=(), files: int = 1) -> tuple[str, bytes]:
-    """A wheel's file name and its bytes."""
+    """A wheel's file name and its bytes. One of many files is large."""
     content, info = io.BytesIO(), f"{name}-{version}.dist-info"
     needs = "".join(f"Requires-Dist: {other}\n" for other in requires)
-    with zipfile.ZipFile(content, "w") as archive:
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(files):
-            archive.writestr(f"{name}/{number}.txt", f"{version}\n")
+            archive.writestr(f"{name}/{number}.txt", "0" * ZEROS if number == 1000 else f"{version}\n")
         archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         names = [*archive.namelist(), f"{info}/RECORD"]
