@@ -34,9 +34,12 @@ Each module builds on those above it:
     checker           what an exercise is, and how an attempt at it is judged
     exercises         each notebook's exercises: contracts, cases, hints
     checking          check, hint and solution, as the notebooks call them
+    versions          from which version of a notebook a copy was made, and that version's exercises
     course_notebooks  a notebook file as data: which one it is, its exercises' cells
     nbval_kernel      the kernel that runs a notebook for the plugin, watched
     nbval_items       nbval's cells, judged by what was checked
     nbval_report      the pytest plugin: options, verdicts, the table
+    carry             a learner's cells, carried into a newer version of their notebook
+    start_lab         the command that starts JupyterLab
     workspace         the learner's copies of the notebooks, and JupyterLab
 """
