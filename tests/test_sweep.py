@@ -310,7 +310,8 @@ def test_a_lock_ends_with_the_sweep_or_the_process_that_holds_it_SWP_02(tmp_path
         raise KeyboardInterrupt
     code = (
         "import os, sys; from course_utils.sweep_store import Store\n"
-        f"store = Store({str(path)!r}, {ARGUMENTS}).__enter__(); print('locked', flush=True); sys.stdin.read(1); os._exit(9)"
+        f"store = Store({str(path)!r}, {ARGUMENTS}).__enter__()\n"
+        "print('locked', flush=True); sys.stdin.read(1); os._exit(9)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout.readline().strip() == b"locked"
