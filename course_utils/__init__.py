@@ -3,6 +3,7 @@
 Each module builds on those above it:
 
     text              texts, documents and the character vocabulary
+    file_lock         one writer at a time for what a long run keeps
     bpe               a vocabulary of byte sequences
     storyworld        the grammar that wrote the corpus: write, parse, log_prob
     budget            how much the long cells compute
