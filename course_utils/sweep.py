@@ -21,6 +21,7 @@ import torch
 from tqdm.auto import tqdm
 
 from course_utils import sweep_store
+from course_utils.arguments import check_integer
 from course_utils.generation import Generation, generate, generate_batch
 from course_utils.metrics import entries
 from course_utils.randomness import check_uint64
@@ -216,7 +217,7 @@ def _check(
         raise TypeError(f"A metric is called {nameless[0]!r}; expected a str.")
     if taken := set(metrics) & {"problem", "prompt", "setting", "seed", "sample", *SETTINGS, *RESULTS}:
         raise ValueError(f"A metric is called {min(taken)!r}, which is a column already. Choose another name.")
-    if check_uint64("batch_size", batch_size) < 1:
+    if check_integer("batch_size", batch_size) < 1:
         raise ValueError(f"batch_size is {batch_size}; expected at least 1.")
     greedy = [name for name, params in settings.items() if params.greedy]
     if greedy and len(seeds) > 1:
