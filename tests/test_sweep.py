@@ -16,12 +16,11 @@ import torch
 from joblib._parallel_backends import SequentialBackend
 from torch import nn
 
-from course_utils import sweep_store
 from course_utils.bigram import BigramLM
 from course_utils.generation import generate
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
-from course_utils.sweep import sweep
+from course_utils.sweep import store, sweep
 from course_utils.text import CharVocab
 from course_utils.transformer import Transformer, TransformerConfig
 
@@ -284,44 +283,44 @@ ARGUMENTS = {"prompts": "1234"}
 
 def test_a_file_in_use_is_refused_and_no_row_is_lost_SWP_02(tmp_path):
     path = tmp_path / "kept.jsonl"
-    with sweep_store.Store(path, ARGUMENTS) as first:
+    with store.Store(path, ARGUMENTS) as first:
         first.add([ROW | {"seed": 1}])
         with pytest.raises(ValueError, match=r"kept.jsonl is in use: another run is adding to it"):
-            sweep_store.Store(path, ARGUMENTS).__enter__()
+            store.Store(path, ARGUMENTS).__enter__()
         first.add([ROW | {"seed": seed} for seed in (2, 3)])
-    assert list(sweep_store.Store(path, ARGUMENTS).rows) == [(0, "cold", seed) for seed in (1, 2, 3)]
-    with sweep_store.Store(path, ARGUMENTS) as second:
+    assert list(store.Store(path, ARGUMENTS).rows) == [(0, "cold", seed) for seed in (1, 2, 3)]
+    with store.Store(path, ARGUMENTS) as second:
         assert second.add([ROW | {"seed": 3}, ROW | {"seed": 4}]) == 1
-    assert len(sweep_store.Store(path, ARGUMENTS).rows) == 4
+    assert len(store.Store(path, ARGUMENTS).rows) == 4
 
 
 def test_rows_that_came_between_reading_and_locking_are_kept_SWP_02(tmp_path):
     path = tmp_path / "kept.jsonl"
-    early = sweep_store.Store(path, ARGUMENTS)
-    with sweep_store.Store(path, ARGUMENTS) as other:
+    early = store.Store(path, ARGUMENTS)
+    with store.Store(path, ARGUMENTS) as other:
         other.add([ROW | {"seed": 1}])
     with early:
         assert early.add([ROW | {"seed": 1}]) == 0 and early.add([ROW | {"seed": 2}]) == 1
-    assert len(sweep_store.Store(path, ARGUMENTS).rows) == 2
+    assert len(store.Store(path, ARGUMENTS).rows) == 2
 
 
 def test_a_lock_ends_with_the_sweep_or_the_process_that_holds_it_SWP_02(tmp_path):
     path = tmp_path / "kept.jsonl"
-    with pytest.raises(KeyboardInterrupt), sweep_store.Store(path, ARGUMENTS):
+    with pytest.raises(KeyboardInterrupt), store.Store(path, ARGUMENTS):
         raise KeyboardInterrupt
     code = (
-        "import os, sys; from course_utils.sweep_store import Store\n"
+        "import os, sys; from course_utils.sweep.store import Store\n"
         f"store = Store({str(path)!r}, {ARGUMENTS}).__enter__()\n"
         "print('locked', flush=True); sys.stdin.read(1); os._exit(9)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
         assert other.stdout.readline().strip() == b"locked"
         with pytest.raises(ValueError, match="in use"):
-            sweep_store.Store(path, ARGUMENTS).__enter__()
+            store.Store(path, ARGUMENTS).__enter__()
         other.communicate(b"x")
-    with sweep_store.Store(path, ARGUMENTS):
+    with store.Store(path, ARGUMENTS):
         pass
-    other = sweep_store.Store(path, ARGUMENTS)
+    other = store.Store(path, ARGUMENTS)
     path.write_text("notes of mine", encoding="utf-8")
     for _ in range(2):  # an error while entering leaves no lock
         with pytest.raises(ValueError, match="no file of a sweep"):
@@ -374,7 +373,7 @@ def test_a_row_that_is_none_is_computed_again(model, table, tmp_path, damage):
 @pytest.mark.parametrize("first", ['{"what": "%s"}', '{"what": "%s", "arguments": []}', "[" * 100_000, "9" * 5000])
 def test_a_first_line_that_is_no_header_is_refused(model, tmp_path, first):
     kept = tmp_path / "kept.jsonl"
-    kept.write_text(first.replace("%s", sweep_store.KIND), encoding="utf-8")
+    kept.write_text(first.replace("%s", store.KIND), encoding="utf-8")
     with pytest.raises(ValueError, match="no file of a sweep"):
         run(model, keep=kept)
     with pytest.raises(ValueError, match="is a folder"):
@@ -420,7 +419,7 @@ def test_a_file_from_before_the_parameters_were_renamed_is_refused_and_says_so(m
 def test_a_plan_of_a_model_is_known_by_the_models_weights_and_as_a_plan(model):
     def known_as(model):
         arguments = (["p"], SETTINGS, [1], [], StopCriteria(), 4)
-        return sweep_store.digests(model, VOCAB, *arguments)["model and vocabulary"]
+        return store.digests(model, VOCAB, *arguments)["model and vocabulary"]
 
     torch.manual_seed(2)
     plan, other = SimpleNamespace(planned_from=model), SimpleNamespace(planned_from=Transformer(model.config).eval())
@@ -432,7 +431,7 @@ def test_the_file_is_plain_json(model, tmp_path):
     kept = tmp_path / "kept.jsonl"
     run(model, keep=kept)
     header, *rows = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
-    assert header["what"] == sweep_store.KIND and len(rows) == 30
+    assert header["what"] == store.KIND and len(rows) == 30
     assert rows[0].keys() == {"problem", "setting", "seed", "text", "finish_reason", "n_tokens", "error", *METRICS}
 
 

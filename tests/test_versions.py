@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from course_utils import course_notebooks, exercises, versions
+from course_utils import exercises, versions
+from course_utils.nbval_plugin import files
 
 ROOT = Path(__file__).resolve().parent.parent
 _spec = importlib.util.spec_from_file_location("build", ROOT / "authoring" / "build.py")
@@ -92,7 +93,7 @@ def judged(folder, cells=(), record=None, name="copy.ipynb", **course):
     path.write_text(json.dumps(content), encoding="utf-8", newline="\n")
     if record is not None:
         versions.record_path(folder).write_text(record, encoding="utf-8", newline="\n")
-    return course_notebooks.exercises_to_judge(path, "03_top_k_top_p")
+    return files.exercises_to_judge(path, "03_top_k_top_p")
 
 
 def test_an_exercise_that_was_added_later_is_not_demanded_of_an_older_copy(later, tmp_path):
@@ -128,12 +129,12 @@ def test_a_damaged_record_is_none(later, tmp_path, record):
 def test_of_a_file_that_cannot_be_read_the_record_is_asked(later, tmp_path, content):
     path = tmp_path / "copy.ipynb"
     path.write_bytes(content)
-    assert course_notebooks.exercises_to_judge(path, later[0]) == later[1]
+    assert files.exercises_to_judge(path, later[0]) == later[1]
     versions.record_path(tmp_path).write_text('{"copy.ipynb": "newer"}', encoding="utf-8", newline="\n")
-    assert course_notebooks.exercises_to_judge(path, later[0]) == [*later[1], NEW]
+    assert files.exercises_to_judge(path, later[0]) == [*later[1], NEW]
 
 
 def test_the_courses_own_file_is_judged_by_all(tmp_path):
     for path in SHIPPED:
         expected = list(exercises.notebooks().get(path.stem, ()))
-        assert course_notebooks.exercises_to_judge(path, path.stem) == expected
+        assert files.exercises_to_judge(path, path.stem) == expected

@@ -20,13 +20,13 @@ import pandas as pd
 import torch
 from tqdm.auto import tqdm
 
-from course_utils import sweep_store
 from course_utils.arguments import check_integer
 from course_utils.generation import Generation, generate, generate_batch
 from course_utils.metrics import entries
 from course_utils.randomness import check_uint64
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
+from course_utils.sweep.store import Store, digests
 
 SETTINGS = ("temperature", "top_k", "top_p", "min_p", "greedy")
 RESULTS = ("text", "finish_reason", "n_tokens", "error")
@@ -82,9 +82,9 @@ def sweep(
         for seed in seeds
         for number, prompt in enumerate(prompts)
     ]
-    arguments = sweep_store.digests(model, vocab, prompts, settings, seeds, list(metrics), stopping, batch_size)
+    arguments = digests(model, vocab, prompts, settings, seeds, list(metrics), stopping, batch_size)
     batches = [cells[start : start + batch_size] for start in range(0, len(cells), batch_size)]
-    with sweep_store.Store(keep, arguments, list(metrics)) as store:
+    with Store(keep, arguments, list(metrics)) as store:
         open_batches = [batch for batch in batches if any(cell.key not in store.rows for cell in batch)]
         tasks = [joblib.delayed(_run_batch)(model, vocab, batch, metrics, stopping) for batch in open_batches]
         with tqdm(total=len(cells), initial=len(store.rows), unit="text", disable=not progress) as bar:

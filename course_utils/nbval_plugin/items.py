@@ -16,7 +16,7 @@ import pytest
 from nbval.plugin import Dummy, IPyNbCell, IPyNbFile, NbCellError
 
 from course_utils.checking import RECORDS
-from course_utils.course_notebooks import (
+from course_utils.nbval_plugin.files import (
     cell_name,
     check_cells,
     check_numbers,
@@ -24,7 +24,7 @@ from course_utils.course_notebooks import (
     find_notebook,
     why_unreadable,
 )
-from course_utils.nbval_kernel import KernelEnded, defaults, environment, watch
+from course_utils.nbval_plugin.kernel import KernelEnded, defaults, environment, watch
 
 RESULT = "course_exercise"  # the name under which a test's report carries its exercise's verdict
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
