@@ -34,7 +34,7 @@ def repository_files():
     if not files:
         for folder, folders, names in os.walk(ROOT):
             folders[:] = [name for name in folders if not left_out(name)]
-            files += [Path(folder) / name for name in names]
+            files += [Path(folder) / name for name in names if not left_out(name)]
     return sorted(path for path in files if path.is_file())
 
 
