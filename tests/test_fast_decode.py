@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_utils import clinic
+from course_utils import clinic, widgets
 from course_utils.bigram import BigramLM
 from course_utils.checkpoint import fingerprint
 from course_utils.fast_decode import plan, refusal
@@ -20,6 +20,7 @@ from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 from course_utils.text import CharVocab
 from course_utils.transformer import Transformer, TransformerConfig
+from course_utils.widgets.explore import params_of
 
 VOCAB = CharVocab("abcdefghijklmnop")  # 23 tokens with the specials
 TOLERANCE = 5e-5  # of logits of about 10 in float32
@@ -207,6 +208,28 @@ def test_inference_mode_inside_and_outside(made_inside):
     with torch.inference_mode():
         last = fed(fast, ids[:, 6:], cache)
     assert gap(torch.cat([inside, outside, last], 1), full(model, ids)) < TOLERANCE
+
+
+@pytest.mark.parametrize("change", ["none", "weights", "training mode", "hook"])
+def test_a_panel_plans_a_transformer_as_it_is_when_the_text_is_made_and_else_uses_it_as_it_is(change, monkeypatch):
+    model, planned = made(block_size=64), []
+    monkeypatch.setattr("course_utils.widgets.explore.plan", lambda model: planned.append(plan(model)) or planned[-1])
+    panel = widgets.explore_sampling(model, VOCAB, "ab", SamplingParams(seed=3), max_new_tokens=12)
+    explorer = panel.fast.__self__
+    list(explorer.slow(panel.settings))
+    assert planned.pop().planned_from is model
+    with torch.no_grad():
+        if change == "weights":
+            model.lm_head.weight.mul_(0.5)
+        elif change == "training mode":
+            model.train()
+        elif change == "hook":
+            model.lm_head.register_forward_hook(lambda module, args, output: output.roll(1, -1))
+    explorer._last = None
+    list(explorer.slow(panel.settings))
+    settings = params_of(panel.settings)
+    assert explorer._last[1].generation.token_ids == generate(model, VOCAB, "ab", settings, StopCriteria(12)).token_ids
+    assert len(planned) == (change in ("none", "weights")) and model.training == (change == "training mode")
 
 
 # What is refused

@@ -321,9 +321,9 @@ def test_a_lock_ends_with_the_sweep_or_the_process_that_holds_it_SWP_02(tmp_path
     with store.Store(path, ARGUMENTS):
         pass
     other = store.Store(path, ARGUMENTS)
-    path.write_text("notes of mine", encoding="utf-8")
+    path.write_text("notes of mine", encoding="utf-8", newline="\n")
     for _ in range(2):  # an error while entering leaves no lock
-        with pytest.raises(ValueError, match="no file of a sweep"):
+        with pytest.raises(ValueError, match="not a file of a sweep"):
             other.__enter__()
 
 
@@ -366,15 +366,15 @@ def test_a_row_that_is_none_is_computed_again(model, table, tmp_path, damage):
     rows[0] = json.dumps(json.loads(rows[0]) | damage)
     rows[1] = json.dumps({name: value for name, value in json.loads(rows[1]).items() if name != "length"})
     rows += ["[" * 100_000, "9" * 5000, "{}", '{"problem": 0}']
-    kept.write_text("\n".join([header, *rows]), encoding="utf-8")
+    kept.write_text("\n".join([header, *rows]), encoding="utf-8", newline="\n")
     assert_same(run(model, keep=kept), table)
 
 
 @pytest.mark.parametrize("first", ['{"what": "%s"}', '{"what": "%s", "arguments": []}', "[" * 100_000, "9" * 5000])
 def test_a_first_line_that_is_no_header_is_refused(model, tmp_path, first):
     kept = tmp_path / "kept.jsonl"
-    kept.write_text(first.replace("%s", store.KIND), encoding="utf-8")
-    with pytest.raises(ValueError, match="no file of a sweep"):
+    kept.write_text(first.replace("%s", store.KIND), encoding="utf-8", newline="\n")
+    with pytest.raises(ValueError, match="not a file of a sweep"):
         run(model, keep=kept)
     with pytest.raises(ValueError, match="is a folder"):
         run(model, keep=tmp_path)
