@@ -13,7 +13,7 @@ help:
 	@echo 'make update NB=03     the new notebook 03 with your answers in it; yours is kept as a dated copy'
 	@echo 'make reset NB=03      a fresh notebook 03; yours is kept as a dated copy'
 	@echo 'make test             everything that is tested, as CI does it'
-	@echo 'make portability      the notebooks alone, with one thread and two, with AVX2 and without, then old copies of learners; takes long'
+	@echo 'make portability      every notebook with one thread and two, with AVX2 and without; then whole copies with every exercise solved'
 	@echo 'make notebooks        for contributors: build notebooks/ from authoring/; NB=02 for one of them'
 	@echo 'make exercises NB=03  for contributors: after a change to exercises, notebook 03 and docs/checker.md'
 	@echo 'make corpus           for contributors: write data/ again'
@@ -38,14 +38,14 @@ test: env
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
-	$(PY) -m pytest
+	$(PY) -m pytest --durations=10
 
 portability: env
 	@for capability in default avx2; do for threads in 1 2; do \
 	  echo "== ATEN_CPU_CAPABILITY=$$capability, $$threads thread(s)"; \
 	  ATEN_CPU_CAPABILITY=$$capability OMP_NUM_THREADS=$$threads $(PY) -m pytest -q notebooks || exit 1; \
 	done; done
-	COURSE_COPIES=all $(PY) -m pytest -q tests/test_finished_copies.py
+	COURSE_COPIES=all $(PY) -m pytest -q tests/test_finished_copies.py tests/test_nbval_plugin.py
 
 corpus: env
 	$(PY) -m course_utils.storyworld data
