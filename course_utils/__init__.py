@@ -25,6 +25,7 @@ Models and their caches
     transformer       a tiny Llama
     fast_decode       the same transformer, its step for one text planned once
     step_cost         what one forward pass costs, counted from a model's sizes
+    llama_config      a model's config.json, by any program
     checkpoint        a model and its vocabulary on disk, as other libraries store them
 
 From a prompt to a text
