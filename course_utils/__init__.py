@@ -24,6 +24,7 @@ Each module builds on those above it:
     tool_calls        a call is read, judged, run, and its result fed back
     metrics           repetition, coherence, loss; right answers: pass@k and intervals
     comparison        did it help: differences, their intervals, the runs that they need
+    evaluation        several samples become one answer; is a confidence borne out
     sweep_store       the file of a sweep: results kept as they come
     sweep             prompts × settings × seeds, as one table
     training          a transformer learns the corpus; python -m course_utils.training

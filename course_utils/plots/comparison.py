@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from course_utils.plots.basics import BLUE, GREY, SERIES, VERMILION, new_axes
+from course_utils.plots.basics import BLUE, GREY, SERIES, VERMILION, legend_beside, new_axes
 
 _NO_DIFFERENCE = 1e-8  # a logarithm has no zero: equal logits are drawn here, below what float32 can tell apart
 _MARKERS = ("o", "s", "^", "x")
@@ -27,7 +27,7 @@ def divergence(report, title: str, boundaries: Sequence[int] = (), ax: Axes | No
         ax.axvline(position - 0.5, color=GREY, linewidth=0.8, linestyle=":")
     ax.set_yscale("log")
     ax.set(title=title, xlabel="position (tokens)", ylabel="|difference| (nats)", ylim=(_NO_DIFFERENCE / 2, 1e2))
-    ax.legend(loc="upper right", fontsize=8)
+    legend_beside(ax)
     return ax
 
 

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from course_utils.plots.basics import BLUE, SERIES, new_axes
+from course_utils.plots.basics import BLUE, INK, SERIES, legend_beside, new_axes
 
 
 def dots_with_intervals(
@@ -35,6 +35,23 @@ def side_by_side(x: Sequence[float], panels: Mapping[str, Mapping[str, Sequence[
             ax.plot(x, values, label=name, color=SERIES[index % 4], marker="os^D"[index % 4],
                     linestyle=("-", "--", ":", "-.")[index % 4])  # fmt: skip
         ax.set(title=measure, xlabel=xlabel, ylabel="share", ylim=(-0.03, 1.03))
-    axes[0][0].legend()
+    legend_beside(axes[0][-1], axes[0][0].get_legend_handles_labels()[0])
     figure.suptitle(title)
     return list(axes[0])
+
+
+def calibration_curve(series: Mapping[str, Sequence], title: str, xlabel: str, ylabel: str) -> Axes:
+    """How often what was said with a confidence came true, against the confidence; the diagonal is perfect.
+
+    series: a name → the bins of `evaluation.reliability`, with `said`, `came_true`, `low` and `high`.
+    """
+    ax = new_axes(7, 3.6)
+    ax.plot([0, 1], [0, 1], color=INK, linestyle=":", label="perfect")
+    for index, (name, bins) in enumerate(series.items()):
+        said, true = np.array([b.said for b in bins]), np.array([b.came_true for b in bins])
+        reach = np.maximum([true - [b.low for b in bins], [b.high for b in bins] - true], 0)
+        ax.errorbar(said, true, reach, label=name, color=SERIES[index % 4], marker="os^D"[index % 4], markersize=4,
+                    linestyle=("-", "--", ":", "-.")[index % 4], capsize=3, linewidth=1.2)  # fmt: skip
+    ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xlim=(0, 1.03), ylim=(0, 1.03))
+    legend_beside(ax)
+    return ax

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from course_utils.plots.basics import BLUE, ORANGE, new_axes
+from course_utils.plots.basics import BLUE, ORANGE, legend_beside, new_axes
 
 
 def held_back(pieces: Sequence[str], shown: Sequence[int], held: Sequence[int], title: str) -> Axes:
@@ -16,9 +16,9 @@ def held_back(pieces: Sequence[str], shown: Sequence[int], held: Sequence[int], 
     labels = [
         "".join(c if ord(c) < 0x2E80 else "□" for c in piece) for piece in pieces
     ]  # the font has no further signs
-    ax.bar(positions, shown, color=BLUE, edgecolor="white", label="shown")
-    ax.bar(positions, held, bottom=shown, color=ORANGE, edgecolor="black", hatch="//", label="held back")
+    ax.bar(positions, shown, color=BLUE, label="shown")
+    ax.bar(positions, held, bottom=shown, color=ORANGE, edgecolor="black", linewidth=0, hatch="//", label="held back")
     ax.set(title=title, xlabel="piece that has come", ylabel="text so far (characters)", xticks=positions)
     ax.set_xticklabels(labels, fontsize=8, rotation=0 if len(pieces) <= 12 else 90)
-    ax.legend()
+    legend_beside(ax)
     return ax

@@ -11,7 +11,7 @@ import numpy as np
 from IPython.display import HTML, display
 from matplotlib.axes import Axes
 
-from course_utils.plots.basics import BLUE, GREY, VERMILION, new_axes
+from course_utils.plots.basics import BLUE, GREY, VERMILION, legend_beside, new_axes
 
 _WIDTH, _HEIGHT = 640, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = (
@@ -45,7 +45,7 @@ def training_curve(losses: Sequence[float], levels: Mapping[str, float], title: 
     for (name, level), colour in zip(levels.items(), _LEVEL_COLOURS, strict=False):
         ax.axhline(level, color=colour, linestyle="--", label=f"{name}: {level:.3f}")
     ax.set(title=title, xlabel="step", ylabel="loss (nats a token)", ylim=(0, None))
-    ax.legend()
+    legend_beside(ax)
     return ax
 
 
