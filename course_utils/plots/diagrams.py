@@ -92,7 +92,7 @@ def the_loop(prompt: Sequence[str], chosen: Sequence[str], why: str) -> str:
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     return (
-        f"{n} prompt tokens ({' '.join(prompt)}). Pass 1 chooses {chosen[0]}, which is appended and fed to pass 2, and "
+        f"{n} prompt token{'s' * (n > 1)} ({' '.join(prompt)}). Pass 1 chooses {chosen[0]}, which is appended and fed to pass 2, and "
         f"so on: {len(chosen)} passes for {len(chosen)} tokens ({' '.join(chosen)}). It ends with {why}."
     )
 
@@ -138,8 +138,9 @@ def _ruler(ax: Axes, labels: Sequence[str], probs: np.ndarray, u: float) -> str:
         start, ink = ends[index] - probs[index], _SHADE_INKS[index % 4]
         ax.barh(0, probs[index], left=start, height=0.8, color=_SHADES[index % 4])
         if probs[index] > 0.04:
+            behind = {"facecolor": _SHADES[index % 4], "edgecolor": "none", "pad": 1}
             ax.text(start + probs[index] / 2, 0, f"{labels[index]}\n{probs[index]:.3f}", ha="center", va="center",
-                    color=ink, fontsize=9)  # fmt: skip
+                    color=ink, fontsize=9, bbox=behind)  # fmt: skip
     ax.axvline(u, color=VERMILION, linewidth=2)
     ax.plot(u, 0.75, "v", color=VERMILION, markersize=11, clip_on=False)
     ax.set(xlim=(0, 1), ylim=(-0.45, 0.95), yticks=[0], yticklabels=[""], xticks=np.linspace(0, 1, 6))
