@@ -481,9 +481,7 @@ for ends in (["<eos>"], ["<eos>", "<|end|>"]):
 # asks somebody else to act. The reason belongs to the answer. Stop strings are searched in text, and the one that is
 # complete first counts. A call that is not whole and valid is not run. **Next:** [08 Did it help?](08_did_it_help.ipynb)
 #
-# **Sources.** [OpenAI, chat completions](https://platform.openai.com/docs/api-reference/chat/object). [Anthropic, stop
-# reasons](https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons). [vLLM, pull request 2976](https://github.com/vllm-project/vllm/pull/2976)
-# and its `vllm/v1/engine`. [llama.cpp's server](https://github.com/ggml-org/llama.cpp/tree/master/tools/server).
-# [transformers, generation](https://huggingface.co/docs/transformers/main_classes/text_generation) and [chat templates](https://huggingface.co/docs/transformers/chat_templating). [Ollama, `llm/server.go`](https://github.com/ollama/ollama/blob/main/llm/server.go).
-# A. Aho and M. Corasick, [*Efficient string matching*](https://doi.org/10.1145/360825.360855), 1975. R. Sennrich et al., [byte-pair
-# encoding](https://arxiv.org/abs/1508.07909), 2016. [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259), JSON. Checked on 2026-11-30. A teaching example, not a production benchmark.
+# **Sources.** [OpenAI, chat completions](https://platform.openai.com/docs/api-reference/chat/object). [Anthropic, stop reasons](https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons).
+# [vLLM, pull request 2976](https://github.com/vllm-project/vllm/pull/2976) and its `vllm/v1/engine`. [llama.cpp's server](https://github.com/ggml-org/llama.cpp/tree/master/tools/server). [Ollama, `llm/server.go`](https://github.com/ollama/ollama/blob/main/llm/server.go). transformers, [generation](https://huggingface.co/docs/transformers/main_classes/text_generation) and
+# [chat templates](https://huggingface.co/docs/transformers/chat_templating). A. Aho and M. Corasick, [*Efficient string matching*](https://doi.org/10.1145/360825.360855), 1975. R. Sennrich et al., [byte-pair encoding](https://arxiv.org/abs/1508.07909), 2016. [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259), JSON. Checked on 2026-11-30.
+# A teaching example, not a production benchmark.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from course_utils.comparison import Difference, paired_difference
 from course_utils.metrics import proportion_ci
 
 WAYS = ("one sample", "best of k", "majority")
@@ -44,6 +45,18 @@ def spend(samples: pd.DataFrame, n_tokens: int) -> pd.DataFrame:
             "first_tokens": int(fits.n_tokens.iloc[0]),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("problem")
+
+
+def paired_tables(a: pd.DataFrame, b: pd.DataFrame, measure: str) -> Difference:
+    """`paired_difference` of a measure in two sweeps' rows, paired by problem and seed.
+
+    a, b: rows with the columns problem, seed and `measure`. A pair with a missing value is left out, and so is a row
+    without a partner.
+    Raises ValueError if fewer than two pairs are left.
+    """
+    columns = ["problem", "seed", measure]
+    both = a[columns].merge(b[columns], on=["problem", "seed"], suffixes=("_a", "_b")).dropna()
+    return paired_difference(both[f"{measure}_a"].astype(float), both[f"{measure}_b"].astype(float))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from course_utils import evaluation
+from course_utils import comparison, evaluation
 
 
 def drawn(*rows, problem=0):
@@ -41,6 +41,15 @@ def test_each_problem_has_a_budget_of_its_own():
 def test_a_budget_too_small_for_one_sample_is_refused():
     with pytest.raises(ValueError, match="problem 0 takes 3 tokens and the budget is 2"):
         evaluation.spend(FIVE, 2)
+
+
+def test_tables_are_paired_by_problem_and_seed_whatever_their_order():
+    a = pd.DataFrame({"problem": [0, 1, 2, 3], "seed": 0, "words": [0.5, 0.75, np.nan, 1.0]})
+    b = pd.DataFrame({"problem": [2, 1, 0, 9], "seed": 0, "words": [0.9, 0.5, 0.0, 0.1]})
+    found = evaluation.paired_tables(a, b, "words")
+    assert found == comparison.paired_difference([0.5, 0.75], [0.0, 0.5])
+    with pytest.raises(ValueError, match="at least two"):
+        evaluation.paired_tables(a[:1], b, "words")
 
 
 def test_reliability_by_hand():

@@ -183,7 +183,7 @@ def test_bat_05_rows_of_pads_give_numbers(theirs, tokenizer):
 
 
 def test_generation_config_may_list_several_end_tokens(tmp_path, tokenizer, shipped):
-    """What notebook 07 says of `generation_config.json`: each of its end tokens ends the text, and its settings count."""
+    """What notebook 07 says of `generation_config.json`: each of its end tokens ends the text."""
     _, vocab = shipped
     for path in FOLDER.glob("*.*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -91,9 +91,10 @@ def the_loop(prompt: Sequence[str], chosen: Sequence[str], why: str) -> str:
            ylabel="pass", yticklabels=range(1, len(chosen) + 1))  # fmt: skip
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
+    fed = f"{n} prompt token{'s' * (n > 1)} ({' '.join(prompt)})"
     return (
-        f"{n} prompt token{'s' * (n > 1)} ({' '.join(prompt)}). Pass 1 chooses {chosen[0]}, which is appended and fed to pass 2, and "
-        f"so on: {len(chosen)} passes for {len(chosen)} tokens ({' '.join(chosen)}). It ends with {why}."
+        f"{fed}. Pass 1 chooses {chosen[0]}, which is appended and fed to pass 2, and so on: {len(chosen)} passes for "
+        f"{len(chosen)} tokens ({' '.join(chosen)}). It ends with {why}."
     )
 
 
