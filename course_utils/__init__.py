@@ -37,6 +37,7 @@ From a prompt to a text
 Evaluation and training
     metrics           repetition, coherence, loss; right answers: pass@k and intervals
     comparison        did it help: differences, their intervals, the runs that they need
+    evaluation        several samples become one answer; is a confidence borne out
     sweep             prompts × settings × seeds, as one table, kept in a file as results come
     training          a transformer learns the corpus; python -m course_utils.training
 
