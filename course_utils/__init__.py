@@ -21,6 +21,7 @@ Models and their caches
     protocols         what the parts expect of a model, a vocabulary and a cache
     bigram            a model with one row of logits for each previous token
     kv_cache          what a transformer keeps of the tokens that it has processed
+    transformer_config  a transformer's sizes, checked
     transformer       a tiny Llama
     fast_decode       the same transformer, its step for one text planned once
     step_cost         what one forward pass costs, counted from a model's sizes

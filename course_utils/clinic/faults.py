@@ -10,27 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.kv_cache import KVCache, causal_mask, reuse_prefix
+from course_utils.clinic.specimen import Specimen
+from course_utils.kv_cache import KVCache, causal_mask
 from course_utils.protocols import Cache
-from course_utils.transformer import Transformer, TransformerConfig, rotation_by_halves, rotations
-
-
-class Specimen(Transformer):
-    """A decoder in the clinic. This one is sound; the classes below change one thing each.
-
-    Call it as any model: `specimen(token_ids, cache=None, attention_mask=None)`, with `specimen.new_cache()`. If the
-    fault is in what a cache does, the specimen has another `cache_class`.
-    """
-
-    letter = ""
-
-    def reuse(self, cache: KVCache, token_ids: Sequence[int]) -> int:
-        """How many tokens of a new prompt need not be fed, after the cache was cropped to them: see `reuse_prefix`."""
-        return reuse_prefix(cache, token_ids)
-
-    def __repr__(self) -> str:
-        return f"Specimen {self.letter}".strip()
-
+from course_utils.transformer import TransformerConfig, rotation_by_halves, rotations
 
 # --- positions -------------------------------------------------------------------------------------------------------
 
