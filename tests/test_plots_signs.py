@@ -107,7 +107,7 @@ def test_dollar_signs_are_drawn_as_they_are():
 
 @given(st.text(st.sampled_from("$\\_^{}ab猫 "), max_size=12))
 @settings(max_examples=50)
-def test_no_text_is_a_formula_WDG_01(text):
+def test_no_text_is_a_formula(text):
     with plt.rc_context():
         ax = plots.new_axes()
         signs.write(ax, title=text, xlabel=text)
@@ -115,18 +115,18 @@ def test_no_text_is_a_formula_WDG_01(text):
     plt.close(ax.figure)
 
 
-def test_signs_without_a_font_are_told_apart_by_their_code_points_WDG_02():
+def test_signs_without_a_font_are_told_apart_by_their_code_points():
     assert as_drawn("猫") == "U+732B" and as_drawn("猫狗 a犬") == "U+732B U+72D7 aU+72AC"
     assert as_drawn("naïve ␣⏎⇥ — “q” жук") == "naïve ␣⏎⇥ — “q” жук"
     assert len({as_drawn(text) for text in HARD}) == len(HARD)
 
 
-def test_a_long_text_is_cut_between_signs_WDG_02():
+def test_a_long_text_is_cut_between_signs():
     assert as_drawn("猫" * 3, most=13) == "U+732B U+732B…" and as_drawn("a" * 500) == "a" * 400 + "…"
     drawn(plots.held_back(["你好", "🙂" * 400], [1, 2], [0, 1], "a").figure)
 
 
-def test_a_name_with_an_underscore_stands_in_the_legend_WDG_01():
+def test_a_name_with_an_underscore_stands_in_the_legend():
     ax = plots.curve([0, 1], {"_mine": [1, 2], "theirs": [2, 1]}, "title", "x", "y")
     assert [text.get_text().strip() for text in ax.get_legend().get_texts()] == ["_mine", "theirs"]
 
@@ -137,7 +137,7 @@ def test_long_labels_stand_upright_and_short_ones_do_not():
         assert {label.get_rotation() for label in ax.get_xticklabels()} == {turned}
 
 
-def test_a_font_of_the_machine_that_has_the_signs_is_taken_WDG_02(tmp_path, monkeypatch):
+def test_a_font_of_the_machine_that_has_the_signs_is_taken(tmp_path, monkeypatch):
     pen = TTGlyphPen(None)
     pen.moveTo((0, 0))
     for corner in ((0, 900), (900, 900), (900, 0)):

@@ -171,18 +171,18 @@ def called(tool, arguments):
         (abs, "[-4]", "4", ["[]", "[1, 2]"]),
     ],
 )
-def test_a_built_in_function_is_a_tool_TOC_01(tool, right, result, wrong):
+def test_a_built_in_function_is_a_tool(tool, right, result, wrong):
     assert called(tool, right) == (Outcome.RAN, result)
     for arguments in wrong:
         assert called(tool, arguments) == (Outcome.WRONG_ARGUMENTS, None)
 
 
-def test_a_type_error_within_a_tool_is_its_own_fault_TOC_01():
+def test_a_type_error_within_a_tool_is_its_own_fault():
     with pytest.raises(TypeError, match="NoneType"):
         called(lambda a: a + None, "[1]")
 
 
-def test_a_result_of_too_many_digits_ran_TOC_02():
+def test_a_result_of_too_many_digits_ran():
     ran = []
 
     def power(a, b):
