@@ -30,6 +30,7 @@ Each module builds on those above it:
     plots             the still pictures
     predict           a guess beside the result
     widgets           panels: drag a slider, and see the distribution and the text move
+    live              the page's Python, standard library only: a visitor's code run, checked and drawn
     answers           what a learner gave, as numbers that can be compared
     running           a learner's function, run within limits
     attempts          an attempt, told from an untouched stub
