@@ -67,7 +67,10 @@ def node(command: str) -> str:
 
 def run(*command: str, **options) -> subprocess.CompletedProcess:
     """Run a command in this folder; an error ends the build."""
-    environment = {**os.environ, "PATH": os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])}
+    environment = {
+        **os.environ,
+        "PATH": os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)]),
+    }
     done = subprocess.run(command, cwd=HERE, env=environment, **options)
     if done.returncode:
         raise SystemExit(f"{Path(command[0]).name} failed; its message stands above.")

@@ -33,23 +33,27 @@ def write_all(folder: Path, words: dict, modules: Path) -> None:
     folder.mkdir(parents=True)
     notebooks = {path.stem: nbformat.read(path, as_version=4) for path in paths()}
     formulas = math_ml(sorted({f for notebook in notebooks.values() for f in formulas_of(notebook)}))
+    titles = {name: title_of(notebook) for name, notebook in notebooks.items()}
     for name, notebook in notebooks.items():
-        text = page(name, notebook, list(notebooks), formulas, words)
+        text = page(name, notebook, titles, formulas, words)
         (folder / f"{name}.html").write_text(text, encoding="utf-8", newline="\n")
 
 
-def table(words: dict) -> list[dict]:
+def table() -> list[dict]:
     """What the page lists: the file, the title and the minutes of each notebook."""
     rows = []
     for path in paths():
-        text = "".join(cell.source for cell in nbformat.read(path, as_version=4).cells[:2])
-        found = _MINUTES.search(text)
+        notebook = nbformat.read(path, as_version=4)
+        found = _MINUTES.search(notebook.cells[0].source)
         if found is None:
             raise ValueError(f"{path.name} does not say its time; expected **Time:** 60 minutes in its first cell.")
-        title = words["notebooks"]["titles"][path.stem[:2]]
-        rows.append({"file": f"notebooks/{path.stem}.html", "number": path.stem[:2], "title": title,
-                     "minutes": int(found[1])})  # fmt: skip
+        rows.append({"file": f"notebooks/{path.stem}.html", "title": title_of(notebook), "minutes": int(found[1])})
     return rows
+
+
+def title_of(notebook) -> str:
+    """The heading with which a notebook begins."""
+    return notebook.cells[0].source.splitlines()[0].lstrip("# ")
 
 
 def formulas_of(notebook) -> list[str]:
@@ -66,8 +70,8 @@ def math_ml(formulas: list[str]) -> dict[str, str]:
     return dict(zip(formulas, json.loads(done.stdout), strict=True))
 
 
-def page(name: str, notebook, names: list[str], formulas: dict[str, str], words: dict) -> str:
-    """A notebook as one HTML page."""
+def page(name: str, notebook, titles: dict[str, str], formulas: dict[str, str], words: dict) -> str:
+    """A notebook as one HTML page. titles: of all notebooks, by name; formulas: TeX -> MathML."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = _CODE_OR_FORMULA.sub(lambda match: formulas[match[2]] if match[2] else match[0], cell.source)
@@ -78,15 +82,14 @@ def page(name: str, notebook, names: list[str], formulas: dict[str, str], words:
                             exclude_output_prompt=True)  # fmt: skip
     body, _ = exporter.from_notebook_node(notebook)
     body = body.replace("<table", '<div class="wide" tabindex="0"><table').replace("</table>", "</table></div>")
-    number, title = name[:2], words["notebooks"]["titles"][name[:2]]
-    say, links = words["reading"], neighbours(name, names, words)
+    say, links = words["reading"], neighbours(name, titles, words["reading"])
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<title>{number} · {escape(title)}</title>
+<title>{escape(titles[name])}</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="../reading.css">
 </head>
@@ -102,13 +105,12 @@ def page(name: str, notebook, names: list[str], formulas: dict[str, str], words:
 """
 
 
-def neighbours(name: str, names: list[str], words: dict) -> str:
+def neighbours(name: str, titles: dict[str, str], words: dict) -> str:
     """Links to the notebooks before and after."""
-    at, links = names.index(name), []
-    for key, index in (("previous", at - 1), ("next", at + 1)):
+    names, links = list(titles), []
+    for key, index in (("previous", names.index(name) - 1), ("next", names.index(name) + 1)):
         if 0 <= index < len(names):
-            title = f"{names[index][:2]} · {words['notebooks']['titles'][names[index][:2]]}"
-            label = escape(words["reading"][key].format(title=title))
+            label = escape(words[key].format(title=titles[names[index]]))
             links.append(f'<a href="{names[index]}.html">{label}</a>')
     return " ".join(links)
 

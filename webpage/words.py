@@ -47,7 +47,7 @@ def exported_hints(exercise_ids: Iterable[str] = SHARED) -> dict[str, str]:
 def for_page(language: str) -> dict:
     """All that the page shows in a language: its words, the notebooks' hints, the starter code, the list of notebooks."""
     words = load(language)
-    words["notebooks"]["table"] = reading.table(words)
+    words["notebooks"]["table"] = reading.table()
     words["hints"] = exported_hints() | words["hints"]
     for piece in PIECES:
         words["pieces"][piece]["starter"] = starter(piece, words)

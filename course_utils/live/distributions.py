@@ -120,10 +120,9 @@ def _p(hint: str, probs: list[float], p: float, wrong=None) -> Case:
     return Case(hint, (probs, p), want=top_p(probs, p)) if wrong is None else Case(hint, (probs, p), wrong=wrong)
 
 
-def _above(probs: list[float], *limits: float):
-    """Recognises that each probability was compared with a limit."""
-    answers = [_renormalised(probs, [token for token, prob in enumerate(probs) if prob >= limit]) for limit in limits]
-    return answers
+def _above(probs: list[float], *limits: float) -> list[list[float]]:
+    """The answers of a function that compares each probability with a limit."""
+    return [_renormalised(probs, [token for token, prob in enumerate(probs) if prob >= limit]) for limit in limits]
 
 
 TOP_P = (
@@ -149,6 +148,7 @@ TOP_P = (
     _p("near-p", [0.3, 0.4998, 0.2002], 0.5),
     _p("p-one", _HALF, 1.0),
     _p("p-one", _HALF, 1),
+    _p("page/reached", [0.5, 0.25, 0.25], 0.5),
     _p("page/ties", [0.25, 0.25, 0.25, 0.25], 0.6),
     _p("page/long", _SIXTY, 0.9),
     _p("page/long", _SIXTY, 0.97),

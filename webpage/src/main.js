@@ -17,7 +17,7 @@ function header(language) {
   document.querySelector("#head").replaceChildren(
     make("p", { className: "kicker" }, say("kicker"), ...others.flatMap((name) => [" · ", make("a", { href: `?lang=${name}` }, say("other-language"))])),
     make("h1", {}, say("title")), make("p", { className: "lead" }, ...rich(say("lead"))), make("p", {}, ...rich(say("how"))),
-    make("p", { className: "quiet" }, say("small-print")), make("p", { className: "quiet" }, say("keys")),
+    make("details", { className: "quiet" }, make("summary", {}, say("about")), make("p", {}, say("small-print")), make("p", {}, say("keys"))),
     make("nav", { "aria-label": say("contents") }, ...links.map(([id, text]) => make("a", { href: `#${id}` }, text))),
     make("p", { id: "python", role: "status" }),
   );
@@ -30,8 +30,8 @@ function selfTest() {
 }
 
 function notebooks() {
-  const rows = word("notebooks.table").map(({ file, number, title, minutes }) =>
-    make("li", {}, make("a", { href: file }, `${number} · ${title}`), ` (${say("notebooks.minutes", { minutes })})`));
+  const rows = word("notebooks.table").map(({ file, title, minutes }) =>
+    make("li", {}, make("a", { href: file }, title), ` (${say("notebooks.minutes", { minutes })})`));
   return make("section", { id: "notebooks" }, make("h2", {}, say("notebooks.title")), make("p", {}, ...rich(say("notebooks.text"))),
     make("p", {}, ...rich(say("notebooks.start"))), make("p", {}, ...rich(say("notebooks.read"))), make("ul", { className: "plain" }, ...rows));
 }

@@ -29,7 +29,7 @@ export function bars({ labels, series, title, most }, room) {
       const y = top + HEAD + index * ROW, number = series[name][at], share = Math.max(0, Math.min(1, number / most));
       svg.append(shape("text", { x: left - 8, y: y + 14, "text-anchor": "end" }, name));
       svg.append(shape("rect", { x: left, y: y + 2, width: full, height: ROW - 6, class: "bars-rest" }));
-      svg.append(shape("rect", { x: left, y: y + 2, width: share * full, height: ROW - 6, class: `bars-${index % 4}` }));
+      svg.append(shape("rect", { x: left, y: y + 2, width: share * full, height: ROW - 6, class: `bars-${index % 5}` }));
       svg.append(shape("text", { x: left + full + 8, y: y + 14 }, written(number, most)));
     });
   });

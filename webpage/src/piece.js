@@ -33,7 +33,7 @@ export class Piece {
     this.section = make("section", { id: name, "aria-labelledby": `title-${name}` },
       make("h2", { id: `title-${name}` }, `${number} · ${this.words.title}`),
       ...this.words.text.map((text) => make("p", {}, ...rich(text))),
-      make("p", { className: "guess" }, make("label", { htmlFor: this.input.id }, this.words.guess), " ", this.input),
+      make("p", { className: "ask" }, make("label", { htmlFor: this.input.id }, this.words.guess), " ", this.input),
       frame, make("div", { className: "buttons" }, this.runButton, this.stopButton, reset, copy), this.status,
       this.out, this.pictures, this.notes,
       make("h3", {}, say("then-try")), make("ul", { className: "try" }, ...this.words.try.map((text) => make("li", {}, ...rich(text)))));
@@ -134,8 +134,9 @@ export class Piece {
   }
 
   compares({ guess, result, close, say: key }) {
-    const show = (number) => number.toLocaleString("en", { maximumFractionDigits: this.words.digits });
-    const values = { result: show(result), guess: guess === null ? "" : show(guess), off: guess === null ? "" : show(Math.abs(guess - result)) };
+    const digits = this.words.digits;
+    const show = (number) => number.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+    const values = { result: show(result), guess: guess === null ? "" : guess.toLocaleString("en", { maximumFractionDigits: 6 }), off: guess === null ? "" : show(Math.abs(guess - result)) };
     let text = say("guess.result", values);
     if (guess === null) {
       const typed = this.input.value.trim();

@@ -16,9 +16,11 @@ export class Python {
     this.worker?.terminate();
     this.ready = this.broken = false;
     this.shows("python-loading");
-    // A worker made from a blob inherits the page's Content-Security-Policy; one with an address of its own would not.
-    const address = new URL("worker.js", document.baseURI).href;
-    const blob = new Blob([`import ${JSON.stringify(address)};`], { type: "text/javascript" });
+    // A worker made from a blob inherits the page's Content-Security-Policy; one with an address of its own would not,
+    // so the policy allows none, and a visitor's code cannot start one either.
+    const address = JSON.stringify(new URL("worker.js", document.baseURI).href);
+    const code = `import(${address}).catch((error) => postMessage({ kind: "broken", data: { text: String(error) } }));`;
+    const blob = new Blob([code], { type: "text/javascript" });
     const worker = new Worker(URL.createObjectURL(blob), { type: "module" });
     worker.onmessage = ({ data }) => worker === this.worker && this.hears(data);
     worker.onerror = (event) => worker === this.worker && this.breaks(event.message ?? "");
@@ -57,8 +59,7 @@ export class Python {
     this.begun = performance.now();
     this.current.begins();
     this.timer = setInterval(() => this.tick(), TICK);
-    const { name, code, guess } = this.current;
-    this.worker.postMessage({ name, code: code(), guess: guess() });
+    this.worker.postMessage({ name: this.current.name, code: this.current.code(), guess: this.current.guess() });
   }
 
   tick() {

@@ -9,7 +9,8 @@ from course_utils.live.charts import bars
 from course_utils.live.philox import uniform
 from course_utils.live.tales import BEGIN, END, tales
 
-rows = {}  # «rows»
+# «rows»
+rows = {}
 for (before, after), n in sorted(Counter(pairwise(tales())).items()):
     rows.setdefault(before, {})[after] = n
 
@@ -19,22 +20,28 @@ def sample(temperature, seed, length=200):
     for step in range(length):
         row = rows[last]
         most = max(row.values())
-        weights = [(n / most) ** (1 / temperature) for n in row.values()]  # «weights»
+        # «weights»
+        weights = [(n / most) ** (1 / temperature) for n in row.values()]
         totals = list(accumulate(weights))
-        u = uniform(seed, step)  # «u»
+        # «u»
+        u = uniform(seed, step)
         last = list(row)[bisect_right(totals, u * totals[-1])]
         text += last
     return text.replace(BEGIN, "").replace(END, "")
 
 
 def repetition_rate(tokens, n):
-    stretches = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
-    return 1 - len(set(stretches)) / len(stretches) if stretches else None  # «rate»
+    starts = range(len(tokens) - n + 1)
+    stretches = [tuple(tokens[i : i + n]) for i in starts]
+    # «rate»
+    if not stretches:
+        return None
+    return 1 - len(set(stretches)) / len(stretches)
 
 
 def real_words(text):
-    words = storyworld.split_words(text)
-    return sum(word in storyworld.words() for word in words) / max(len(words), 1)
+    words, known = storyworld.split_words(text), storyworld.words()
+    return sum(word in known for word in words) / max(len(words), 1)
 
 
 table = {}

@@ -3,25 +3,36 @@ import math
 
 from course_utils.live.charts import bars
 
-TOKENS = [[1, 0], [0, 1], [1, 1], [0.5, -1], [0.2, 0.8], [-1, 0.3]]  # «tokens»
-QUERY, KEY, VALUE = [[1, 0.5], [0, 1]], [[0.5, 0], [1, 1]], [[1, -1], [0.5, 1]]
+# «tokens»
+TOKENS = [[1, 0], [0, 1], [1, 1], [0.5, -1], [0.2, 0.8], [-1, 0.3]]
+# «matrices»
+QUERY = [[1, 0.5], [0, 1]]
+KEY = [[0.5, 0], [1, 1]]
+VALUE = [[1, -1], [0.5, 1]]
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b))
 
 
 def project(matrix, token):
-    return [sum(weight * x for weight, x in zip(row, token)) for row in matrix]
+    return [dot(row, token) for row in matrix]
 
 
 def attend(query, keys, values):
-    scores = [sum(q * k for q, k in zip(query, key)) / math.sqrt(len(query)) for key in keys]
+    scale = math.sqrt(len(query))
+    scores = [dot(query, key) / scale for key in keys]
     top = max(scores)
     weights = [math.exp(score - top) for score in scores]
-    return [sum(w * x for w, x in zip(weights, column)) / sum(weights) for column in zip(*values)]
+    total = sum(weights)
+    return [dot(weights, column) / total for column in zip(*values)]
 
 
 def without_cache(tokens):
     answers, positions = [], 0
     for n in range(1, len(tokens) + 1):
-        keys = [project(KEY, token) for token in tokens[:n]]  # «again»
+        # «again»
+        keys = [project(KEY, token) for token in tokens[:n]]
         values = [project(VALUE, token) for token in tokens[:n]]
         positions += n
         answers.append(attend(project(QUERY, tokens[n - 1]), keys, values))
@@ -31,7 +42,8 @@ def without_cache(tokens):
 def with_cache(tokens):
     keys, values, answers, positions = [], [], [], 0
     for token in tokens:
-        keys.append(project(KEY, token))  # «once»
+        # «once»
+        keys.append(project(KEY, token))
         values.append(project(VALUE, token))
         positions += 1
         answers.append(attend(project(QUERY, token), keys, values))
@@ -39,7 +51,8 @@ def with_cache(tokens):
 
 
 def kv_bytes(n_layer, n_kv_head, head_dim, n_tokens, batch_size, bytes_per_element):
-    return 2 * n_layer * n_kv_head * head_dim * n_tokens * batch_size * bytes_per_element
+    a_layer = 2 * n_kv_head * head_dim * bytes_per_element
+    return n_layer * a_layer * n_tokens * batch_size
 
 
 whole, cached = without_cache(TOKENS), with_cache(TOKENS)

@@ -1,7 +1,8 @@
 # «question»
 from course_utils.live.charts import bars
 
-PROBS = [0.6, 0.25, 0.15]  # «probs»
+# «probs»
+PROBS = [0.6, 0.25, 0.15]
 
 
 def ranked(probs):
@@ -22,13 +23,15 @@ def top_p(probs, p):
     for token in ranked(probs):
         kept.append(token)
         total += probs[token]
-        if total >= p:  # «enough»
+        # «enough»
+        if total >= p:
             break
     return renormalised(probs, kept)
 
 
 def with_temperature(probs, temperature):
-    weights = [prob ** (1 / temperature) for prob in probs]  # «power»
+    # «power»
+    weights = [prob ** (1 / temperature) for prob in probs]
     return [weight / sum(weights) for weight in weights]
 
 
@@ -40,5 +43,5 @@ results = {
     "top-p 0.8 → T 2": with_temperature(top_p(PROBS, 0.8), 2),
 }
 for name, probs in results.items():
-    print(f"{name:16}", [round(prob, 3) for prob in probs])
+    print(f"{name:16}", *[f"{prob:.3f}" for prob in probs])
 bars(["A", "B", "C"], results, "«title»", most=1)

@@ -3,12 +3,14 @@ import math
 
 from course_utils.live.charts import bars
 
-SCORES = [2, 1]  # «scores»
+# «scores»
+SCORES = [2, 1]
 
 
 def probabilities(logits, temperature):
     scaled = [logit / temperature for logit in logits]
-    top = max(scaled)  # «top»
+    # «top»
+    top = max(scaled)
     weights = [math.exp(logit - top) for logit in scaled]
     total = sum(weights)
     return [weight / total for weight in weights]
