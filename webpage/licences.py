@@ -22,8 +22,8 @@ def text(modules: Path) -> str:
     for name, entry in shipped(modules).items():
         parts.append(f"{name} {entry['version']} ({entry['license']})\n\n{_licence(modules, name, entry)}")
     parts.append(
-        "Python (PSF-2.0) is part of Pyodide: pyodide.asm.wasm and python_stdlib.zip. The licences of the software that\n"
-        "Python itself incorporates: https://docs.python.org/3/license.html\n\n" + _text("PSF-2.0")
+        "Python (PSF-2.0) is part of Pyodide, in pyodide.asm.wasm and python_stdlib.zip. The licences of what Python\n"
+        "itself incorporates are listed at https://docs.python.org/3/license.html\n\n" + _text("PSF-2.0")
     )
     return _RULE.join(parts) + "\n"
 

@@ -94,20 +94,20 @@ def page(name: str, notebook, titles: dict[str, str], formulas: dict[str, str], 
 <link rel="stylesheet" href="../reading.css">
 </head>
 <body>
-<header><nav aria-label="{escape(words["contents"])}"><a href="../index.html">{escape(say["page"])}</a> {links}</nav>
+<header><nav aria-label="{escape(words["contents"])}">{links}</nav>
 <p class="note">{marked_up(say["note"])}</p></header>
 <main>
 {body}
 </main>
-<footer><nav aria-label="{escape(words["notebooks"]["title"])}"><a href="../index.html">{escape(say["page"])}</a> {links}</nav></footer>
+<footer><nav aria-label="{escape(words["notebooks"]["title"])}">{links}</nav></footer>
 </body>
 </html>
 """
 
 
 def neighbours(name: str, titles: dict[str, str], words: dict) -> str:
-    """Links to the notebooks before and after."""
-    names, links = list(titles), []
+    """Links to the page, and to the notebooks before and after."""
+    names, links = list(titles), [f'<a href="../index.html">{escape(words["page"])}</a>']
     for key, index in (("previous", names.index(name) - 1), ("next", names.index(name) + 1)):
         if 0 <= index < len(names):
             label = escape(words[key].format(title=titles[names[index]]))

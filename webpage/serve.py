@@ -54,7 +54,8 @@ def main() -> None:
     try:
         serving = server(options.port, options.folder)
     except OSError as error:
-        raise SystemExit(f"Port {options.port} cannot be used ({error.strerror}). Take another: PORT=8001 make page")
+        advice = "Take another: make page PORT=8001"
+        raise SystemExit(f"Port {options.port} cannot be used ({error.strerror}). {advice}") from None
     print(f"The page is at http://{HOST}:{serving.server_port}/ and this command ends with Ctrl-C.", flush=True)
     try:
         serving.serve_forever()

@@ -45,7 +45,7 @@ def exported_hints(exercise_ids: Iterable[str] = SHARED) -> dict[str, str]:
 
 
 def for_page(language: str) -> dict:
-    """All that the page shows in a language: its words, the notebooks' hints, the starter code, the list of notebooks."""
+    """All that the page shows in a language: words, hints of the notebooks, starter code, and the notebooks' list."""
     words = load(language)
     words["notebooks"]["table"] = reading.table()
     words["hints"] = exported_hints() | words["hints"]

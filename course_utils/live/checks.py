@@ -7,6 +7,7 @@ them; this module says when an answer passes one.
 
 import copy
 import math
+import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -91,7 +92,7 @@ def same(answer, want) -> bool:
             and len(answer) == len(want)
             and all(same(*pair) for pair in zip(answer, want, strict=True))
         )
-    if isinstance(answer, bool) or not isinstance(answer, int | float):
+    if isinstance(answer, bool) or not isinstance(answer, numbers.Real):
         return False
     if isinstance(want, int):  # whole numbers have no tolerance: bytes are counted
         return answer == want

@@ -8,6 +8,12 @@ from course_utils.live.checks import Case
 
 _HAND, _SEVEN = list("aabab"), list("aaabaab")  # their rates for n = 2: 1/4 and 3/6
 
+# For each separator, "x" + "y?x" and "x?y" + "x" are the same text when it joins them. All pairs are distinct.
+_SEPARATORS = [" ", "  ", ",", ", ", "|", "-", "_", "/", "+", ":", ";", ".", "#", "\n", "\t"]
+_SEPARATED = [token for s in _SEPARATORS for token in ("x", f"y{s}x", f"x{s}y", "x", s)]
+# Pairs such as (1, 5) and (0, 15) are the same number in base 10; then other bases. None repeats.
+_CODES = [1, 5, 0, 15, 1, 6, 0, 106, 1, 7, 0, 263, 1, 8, 0, 1008, 1, 9, 0, 50266, 1, 10, 0, 65546]
+
 
 def _rate(hint: str, tokens, n: int, want) -> Case:
     return Case(f"02.repetition_rate/{hint}", (tokens, n), want=want)
@@ -50,12 +56,15 @@ REPETITION_RATE = (
     _rate("coded", [1, 111, 11, 12, 11, 21, 111], 2, 0.0),
     _rate("coded", [0, 1, 3, 0], 2, 0.0),
     _rate("coded", [1, 0, 3], 2, 0.0),
+    _rate("coded", _CODES, 2, 0.0),
+    _rate("coded", _CODES[::-1], 2, 0.0),
     _rate("a-str", "abababab", 3, 4 / 6),
     _rate("as-they-are", " aA é  a.\n", 1, 0.4),
     _rate("as-they-are", ["A", "a", " a", "a ", "", ".", "a."], 1, 0.0),
     _rate("none", "", 1, None),
     _rate("long-text", [*range(300), *range(100)], 2, 99 / 399),
     _rate("long-text", "ab" * 150, 2, 1 - 2 / 299),
+    _rate("joined", _SEPARATED, 2, 0.0),
 )
 
 # 05.kv_bytes

@@ -3,7 +3,7 @@
 import math
 from itertools import accumulate
 
-from course_utils.live.checks import Case
+from course_utils.live.checks import Case, same
 
 
 def softmax(logits, temperature: float = 1.0) -> list[float]:
@@ -31,11 +31,23 @@ def top_p(probs, p: float) -> list[float]:
     """The oracle: the fewest likeliest tokens whose probabilities reach p, adding up to 1 again."""
     ranked = _ranked(probs)
     before = [0.0, *accumulate(probs[token] for token in ranked)]
-    return _renormalised(probs, [token for token, total in zip(ranked, before, strict=False) if total < p - 1e-9])
+    kept = [token for token, total in zip(ranked, before, strict=False) if token == ranked[0] or total < p - 1e-9]
+    return _renormalised(probs, kept)
 
 
 def _kept(answer) -> list[int]:
     return [token for token, prob in enumerate(answer) if prob > 0]
+
+
+def _not_the_likeliest(probs, n: int):
+    """Recognises all but n of the likeliest tokens, renormalised. Which of equally likely ones stay is left open."""
+
+    def recognise(answer) -> bool:
+        kept = _kept(answer)
+        likeliest = sorted(probs)[-n:]
+        return sorted(probs[token] for token in kept) != likeliest or not same(answer, _renormalised(probs, kept))
+
+    return recognise
 
 
 # 02.temperature, on a list
@@ -76,13 +88,18 @@ TEMPERATURE = (
     _at("overflow", [10.0, 9.97], 0.01),
     _at("overflow", [-1000.0, -1001.0], 1.0),
     _at("minus-inf", [2.0, -math.inf, 0.0], 0.5),
+    _at("minus-inf", [500.0, -math.inf, 0.0], 1000000),
     _at("any-size", [index * 7 % 40 / 10 for index in range(40)], 3.0),
+    _at("any-size", [index * 7 % 600 / 50 for index in range(600)], 10.0),
 )
 
 # 03.top_k and 03.top_p, on a list of probabilities
 
 _FOUR = [0.1, 0.5, 0.3, 0.1]
 _TIES = [0.2, 0.3, 0.2, 0.2, 0.1]
+_EQUAL = [0.25, 0.25, 0.25, 0.25]
+_SIXTY = [(index * 7 % 60 + 1) / 1830 for index in range(60)]
+_LONG = [(index * 7 % 300 + 1) / 45150 for index in range(300)]
 _RIGHT_K = top_k(_FOUR, 2)
 
 
@@ -98,20 +115,20 @@ TOP_K = (
     _k("page/smallest", _FOUR, 2, lambda answer: 1 not in _kept(answer)),
     _k("03.top_k/off-by-one", _FOUR, 2, lambda answer: len(_kept(answer)) in (1, 3)),
     _k("page/top-k", _FOUR, 2),
-    _k("03.top_k/other-call", [0.5, 0.1, 0.1, 0.3], 2, [_RIGHT_K, [0.5, 0.1, 0.1, 0.3]]),
+    _k("03.top_k/other-call", [0.5, 0.1, 0.1, 0.3], 2, [_RIGHT_K, [0.5, 0.1, 0.1, 0.3], [0.0, 0.5, 0.5, 0.0]]),
     _k("03.top_k/other-call", _FOUR, 1, [_RIGHT_K]),
     _k("03.top_k/exactly-k", _TIES, 2, lambda answer: len(_kept(answer)) > 2),
-    _k("page/ties", _TIES, 2),
+    _k("page/ties", _TIES, 2, _not_the_likeliest(_TIES, 2)),
     _k("03.top_k/fewer-than-k", _TIES, 3, lambda answer: len(_kept(answer)) < 3),
-    _k("03.top_k/exactly-k", [0.25, 0.25, 0.25, 0.25], 1),
+    _k("03.top_k/exactly-k", _EQUAL, 1, _not_the_likeliest(_EQUAL, 1)),
     _k("03.top_k/k-too-large", _FOUR, 4),
     _k("03.top_k/k-too-large", _FOUR, 50),
-    _k("page/long", [(index * 7 % 60 + 1) / 1830 for index in range(60)], 25),
+    _k("page/long", _SIXTY, 25),
+    _k("page/long", _LONG, 110),
 )
 
 _HALF, _MIX, _PEAK, _ORDER = [0.45, 0.5, 0.05], [0.2, 0.36, 0.15, 0.29], [0.04, 0.93, 0.03], [0.1, 0.6, 0.3]
 _SIX, _STEEP = [0.12, 0.3, 0.02, 0.25, 0.2, 0.11], [0.03, 0.9, 0.04, 0.02, 0.01]
-_SIXTY = [(index * 7 % 60 + 1) / 1830 for index in range(60)]
 _RIGHT_P = top_p(_HALF, 0.8)
 
 
@@ -149,7 +166,12 @@ TOP_P = (
     _p("p-one", _HALF, 1.0),
     _p("p-one", _HALF, 1),
     _p("page/reached", [0.5, 0.25, 0.25], 0.5),
-    _p("page/ties", [0.25, 0.25, 0.25, 0.25], 0.6),
+    _p("page/ties", _EQUAL, 0.6, _not_the_likeliest(_EQUAL, 3)),
+    _p("p-one", [0.00003, 0.99992, 0.00005], 1.0),
     _p("page/long", _SIXTY, 0.9),
     _p("page/long", _SIXTY, 0.97),
+    _p("small-p", _SIXTY, 0.05),
+    _p("small-p", _LONG, 0.005),
+    _p("small-p", _HALF, 1e-17),
+    _p("page/long", _LONG, 0.995),
 )
