@@ -19,6 +19,7 @@ NOTEBOOKS = HERE.parent / "notebooks"
 _CODE_OR_FORMULA = re.compile(r"(```.*?```|`[^`]*`)|\$([^$\n]+)\$", re.DOTALL)
 _MINUTES = re.compile(r"\*\*Time:\*\* (\d+) minutes")
 _NO_DESCRIPTION = re.compile(r"<Figure size .*>")
+_EMPTY_HEADING = re.compile(r"<th([^>]*)>\s*</th>")
 _IMAGES = ("image/png", "image/jpeg")
 _POLICY = "default-src 'none'; img-src data:; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
@@ -81,6 +82,7 @@ def page(name: str, notebook, titles: dict[str, str], formulas: dict[str, str], 
     exporter = HTMLExporter(template_name="basic", exclude_anchor_links=True, exclude_input_prompt=True,
                             exclude_output_prompt=True)  # fmt: skip
     body, _ = exporter.from_notebook_node(notebook)
+    body = _EMPTY_HEADING.sub(r"<td\1></td>", body)  # pandas heads its index with cells that say nothing
     body = body.replace("<table", '<div class="wide" tabindex="0"><table').replace("</table>", "</table></div>")
     say, links = words["reading"], neighbours(name, titles, words["reading"])
     return f"""<!doctype html>

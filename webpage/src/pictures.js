@@ -38,5 +38,5 @@ export function bars({ labels, series, title, most }, room) {
     ...series[name].map((number) => make("td", {}, written(number, most)))));
   const table = make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows));
   return make("figure", {}, make("figcaption", {}, title), svg,
-    make("details", {}, make("summary", {}, say("numbers")), make("div", { className: "wide", tabIndex: 0, role: "region", "aria-label": title }, table)));
+    make("details", {}, make("summary", {}, say("numbers")), make("div", { className: "wide", tabIndex: 0, role: "group", "aria-label": title }, table)));
 }

@@ -27,7 +27,7 @@ export class Piece {
     [this.runButton, this.stopButton] = [button("run"), button("stop", true)];
     const reset = button("reset"), copy = button("copy"), frame = make("div", { className: "editor" });
     this.status = make("p", { className: "state", role: "status" });
-    this.out = make("div", { className: "out", tabIndex: 0, role: "region", "aria-label": say("output"), hidden: true });
+    this.out = make("div", { className: "out", tabIndex: 0, role: "group", "aria-label": say("output", { n: number }), hidden: true });
     this.pictures = make("div", { className: "pictures" });
     this.notes = make("div", { className: "notes", "aria-live": "polite" });
     this.section = make("section", { id: name, "aria-labelledby": `title-${name}` },
