@@ -3,15 +3,18 @@ PYTHON ?= python3
 LAB_ARGS ?=
 CHECK_ARGS ?=
 NB ?=
+PORT ?= 8000
 PY := .venv/bin/python
 
-.PHONY: help env lab check reset test portability corpus notebooks
+.PHONY: help env lab page check reset test test-page portability corpus notebooks
 
 help:
 	@echo 'make lab              open the course in JupyterLab; LAB_ARGS="--no-browser --port 8899" passes options on'
+	@echo 'make page             build the page and serve it on this machine; needs Node; PORT=8001 takes another port'
 	@echo 'make check            judge the exercises in all of your notebooks; NB=03 for one of them'
 	@echo 'make reset NB=03      a fresh notebook 03; yours is kept as a dated copy'
 	@echo 'make test             everything that is tested, as CI does it'
+	@echo 'make test-page        the page, built and tried in a browser; needs Node and Chromium'
 	@echo 'make portability      the notebooks alone, with one thread and two, with AVX2 and without; takes four times as long'
 	@echo 'make notebooks        for contributors: build notebooks/ from authoring/; NB=02 for one of them'
 	@echo 'make corpus           for contributors: write data/ again'
@@ -23,6 +26,10 @@ env:
 lab: env
 	@$(PY) -m course_utils.workspace lab $(LAB_ARGS)
 
+page: env
+	@$(PY) -m webpage.build
+	@$(PY) -m webpage.serve --port $(PORT)
+
 check: env
 	@$(PY) -m course_utils.workspace check $(NB) $(CHECK_ARGS)
 
@@ -33,6 +40,10 @@ test: env
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m pytest
+
+test-page: env
+	@$(PY) -m webpage.build
+	$(PY) -m pytest webpage/tests
 
 portability: env
 	@for capability in default avx2; do for threads in 1 2; do \
