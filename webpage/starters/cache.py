@@ -61,5 +61,5 @@ print("«positions»", whole[1], cached[1])
 print("«one-token»", f"{kv_bytes(32, 8, 128, 1, 1, 2):,}")
 print("«one-text»", kv_bytes(32, 8, 128, 4096, 1, 2) // 2**20, "MiB")
 print("«eight-texts»", kv_bytes(32, 8, 128, 4096, 8, 2) // 2**30, "GiB")
-counts = {"«tokens-6»": [whole[1], cached[1]]}
+counts = {"«counted»": [whole[1], cached[1]]}
 bars(["«without»", "«with»"], counts, "«title»")
