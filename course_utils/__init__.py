@@ -45,6 +45,7 @@ Pictures and panels
     plots             the still pictures
     predict           a guess beside the result
     widgets           panels: drag a slider, and see the distribution and the text move
+    live              the page's Python, standard library only: a visitor's code run, checked and drawn
 
 The checker and the learner's copies
     checker           what an exercise is, and how an attempt at it is judged
