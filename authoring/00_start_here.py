@@ -39,7 +39,7 @@ settings = {
 }
 texts = {name: generation.generate(model, vocab, "The ", setting, StopCriteria(180)).text for name, setting in settings.items()}
 for name, written in texts.items():
-    print(f"--- {name}\n{textwrap.fill('The ' + written, 100)}")
+    print(f"--- {name}\n{textwrap.fill('The ' + written, 80)}")
 
 # %% id="assert-opening" tags=["assertions"]
 again = generation.generate(model, vocab, "The ", settings["T = 2"], StopCriteria(180)).text
@@ -81,12 +81,12 @@ print(plots.the_loop(prompt_labels, [vocab.label(i) for i in short.token_ids], s
 # %% id="first-cell" tags=["nbval-ignore-output"]
 temperature = 1.0
 answer = generation.generate(model, vocab, "The ", SamplingParams(temperature, seed=7), StopCriteria(120))
-print(textwrap.fill("The " + answer.text, 100))
+print(textwrap.fill("The " + answer.text, 80))
 
 # %% [markdown] id="setup-text"
 # The first code cell of each notebook loads what it needs from `course_utils`, the package beside the notebooks.
 # It is small and meant to be read: `generation.generate?` in a cell shows what that function does. A cell that is folded
-# to `…` holds assertions. They check what the text says, and you can skip them.
+# to one grey line holds assertions. They check what the text says, and you can skip them.
 
 # %% [markdown] id="texts"
 # ## The texts
@@ -96,7 +96,7 @@ print(textwrap.fill("The " + answer.text, 100))
 
 # %% id="a-tale"
 tale = text.load_documents("tales", split="validation")[3]
-print(textwrap.fill(tale, 100))
+print(textwrap.fill(tale, 80))
 
 # %% id="a-sum-and-a-call"
 print(text.load_documents("sums", split="validation")[0])

@@ -19,6 +19,7 @@ from course_utils import metrics, plots, predict, sampling, sweep
 from course_utils.checking import check
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
+from course_utils.sweep import sweep
 from course_utils.text import load_documents
 
 model, vocab = checkpoint.load_model("tiny_llama")
@@ -66,9 +67,9 @@ predict.beside(my_lowest, metrics.proportion_ci(4, 4).low, "4 of 4: lowest accur
 
 # %% id="accuracy" tags=["nbval-ignore-output"]
 settings = {f"T = {t:g}": SamplingParams(t) for t in (0, 0.5, 1, 1.5, 2, 2.5, 3)}
-problems = questions[: budget.choose(300, 60)]
+problems = questions[: choose(300, 60)]
 marks = {"right": lambda answer: metrics.sum_is_right(answer.prompt, answer.text)}
-table = sweep.sweep(model, vocab, problems, settings, [0], marks, StopCriteria(8), batch_size=100, progress=False)
+table = sweep(model, vocab, problems, settings, [0], marks, StopCriteria(8), batch_size=100, progress=False)
 right = {name: group.right.to_numpy() for name, group in table.groupby("setting", sort=False)}
 intervals = {name: metrics.proportion_ci(int(values.sum()), len(values)) for name, values in right.items()}
 for name, (low, high) in intervals.items():
@@ -172,10 +173,10 @@ assert orders[0] == orders[1] == orders[2]
 my_majority = ...
 
 # %% id="samples" tags=["nbval-ignore-output"]
-few = problems[: budget.choose(100, 24)]
+few = problems[: choose(100, 24)]
 three = {f"T = {t:g}": SamplingParams(t) for t in (0.5, 1.5, 2.5)}
 marks["logprob"] = lambda answer: sum(answer.logprobs)
-samples = sweep.sweep(model, vocab, few, three, range(16), marks, StopCriteria(8), batch_size=100, progress=False)
+samples = sweep(model, vocab, few, three, range(16), marks, StopCriteria(8), batch_size=100, progress=False)
 print(f"{len(samples)} answers, {samples.n_tokens.sum()} tokens; for example")
 print(samples[["prompt", "setting", "seed", "text", "n_tokens", "right"]].tail(3).to_string(index=False))
 
@@ -260,7 +261,7 @@ my_overconfident = ...
 
 # %% id="calibration" tags=["nbval-ignore-output"]
 sure, came_true = {t: [] for t in (0.5, 1, 2)}, []
-for tale in load_documents("tales", "validation")[: budget.choose(100, 40)]:
+for tale in load_documents("tales", "validation")[: choose(100, 40)]:
     ids = torch.tensor([vocab.bos_id, *vocab.encode(tale), vocab.eos_id])
     with torch.no_grad():
         rows = model(ids[None, :-1])[0]
@@ -295,14 +296,14 @@ assert all(b.low > b.said for b in bins["T = 2"] if 0.5 < b.said < 0.7)  # says 
 # most texts off within a sentence, which then does not parse, so that 1 is out of reach.
 
 # %% id="tales" tags=["nbval-ignore-output"]
-tales = load_documents("tales", "validation")[: budget.choose(24, 8)]
+tales = load_documents("tales", "validation")[: choose(24, 8)]
 beginnings = [" ".join(tale.split()[:3]) for tale in tales]
 counted = bigram.BigramLM.fit(vocab.encode_documents(load_documents("tales")), len(vocab))
 heat = {f"T = {t:g}": SamplingParams(t) for t in (0.3, 0.7, 1, 1.5, 2)}
 measures = {"repetition": lambda a: metrics.repetition_rate(a.text[:100], 4) if len(a.text) >= 100 else None,
             "real words": lambda a: metrics.coherence(a.prompt + a.text).real_words,
             "sentences": lambda a: metrics.coherence(a.prompt + a.text).sentences}
-found = {name: sweep.sweep(m, vocab, beginnings, heat, [0], measures, StopCriteria(150), progress=False)
+found = {name: sweep(m, vocab, beginnings, heat, [0], measures, StopCriteria(150), progress=False)
          for name, m in (("bigram", counted), ("transformer", model))}
 means = {name: t.groupby("setting", sort=False)[[*measures]].mean() for name, t in found.items()}
 for name, mean in means.items():
@@ -399,8 +400,8 @@ my_runs = ...
 
 # %% id="runs" tags=["nbval-ignore-output"]
 neighbours = {f"T = {t}": SamplingParams(t) for t in (2.5, 2.6)}
-seeds = range(100, 100 + budget.choose(12, 6))
-found_runs = sweep.sweep(model, vocab, few, neighbours, seeds, marks, StopCriteria(8), batch_size=100, progress=False)
+seeds = range(100, 100 + choose(12, 6))
+found_runs = sweep(model, vocab, few, neighbours, seeds, marks, StopCriteria(8), batch_size=100, progress=False)
 runs = found_runs.astype({"right": float}).pivot_table(index="seed", columns="setting", values="right")
 a, b = runs["T = 2.6"], runs["T = 2.5"]
 pairs, strangers = (comparison.runs_needed(a, b, 0.01, paired) for paired in (True, False))
@@ -427,7 +428,7 @@ my_alarms = ...
 def real_words(seeds):
     """The share of real words for each seed, always at T = 1."""
     measure = {"words": lambda answer: metrics.coherence(answer.text).real_words}
-    return sweep.sweep(counted, vocab, ["The "], {"T = 1": SamplingParams()}, seeds, measure,
+    return sweep(counted, vocab, ["The "], {"T = 1": SamplingParams()}, seeds, measure,
                        StopCriteria(80, eos=False), batch_size=200, progress=False).words.to_numpy()
 
 
