@@ -14,8 +14,8 @@ import tempfile
 
 import torch
 
-from course_utils import bigram, budget, checkpoint, comparison, evaluation, generation
-from course_utils import metrics, plots, predict, sampling, sweep
+from course_utils import bigram, checkpoint, comparison, evaluation, generation, metrics, plots, predict, sampling
+from course_utils.budget import choose
 from course_utils.checking import check
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
