@@ -641,7 +641,7 @@ def test_reuse_leaves_the_last_token_to_be_fed():
     model(torch.tensor([[1, 2, 3, 4, 5]]), cache)
     assert (
         reuse_prefix(cache, [1, 2, 9, 4, 5, 6]) == 2
-    )  # behind the first difference the same tokens are no longer reused
+    )  # behind a difference nothing is
     for call, said in (
         (lambda: reuse_prefix(cache, []), "empty"),
         (lambda: reuse_prefix(model.new_cache(2), [1]), "2"),
