@@ -15,6 +15,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors
 from torch import nn
 
+from course_utils.protocols import NamedVocabulary
 from course_utils.text import BOS, DATA, EOS, PAD, SPECIALS, CharVocab
 from course_utils.transformer import Transformer, TransformerConfig
 
@@ -67,7 +68,7 @@ def load_model(source: str | Path) -> tuple[Transformer, CharVocab]:
     return model.eval(), vocab
 
 
-def fingerprint(model: nn.Module, vocab: CharVocab) -> str:
+def fingerprint(model: nn.Module, vocab: NamedVocabulary) -> str:
     """The sha256 of shape, weights and vocabulary: equal for equal models, whatever their files are called.
 
     A planned model (`fast_decode`) has the fingerprint of the model that it was planned from.
@@ -147,14 +148,15 @@ def _read_config(path: Path) -> TransformerConfig:
     missing = [theirs for theirs in _NAMES.values() if theirs not in read]
     if missing:
         raise ValueError(f"{path} lacks {missing[0]!r}. Save the model again.")
-    rope = {"rope_type": "default"} | (read.get("rope_parameters") or read.get("rope_scaling") or {})
+    rope: dict[str, Any] = {"rope_type": "default", "rope_theta": read.get("rope_theta", 10000.0)}
+    rope |= read.get("rope_parameters") or read.get("rope_scaling") or {}
     plain = {"hidden_act": "silu", "attention_bias": False, "mlp_bias": False}
     variants = {name: read[name] for name, value in plain.items() if read.get(name, value) != value}
     if rope["rope_type"] != "default":
         variants["rope_type"] = rope["rope_type"]
     config = TransformerConfig(
         **{ours: read[theirs] for ours, theirs in _NAMES.items()},
-        rope_theta=rope.get("rope_theta", read.get("rope_theta", 10000.0)),
+        rope_theta=rope["rope_theta"],
     )
     if read.get("head_dim") not in (None, config.head_dim):
         variants["head_dim"] = read["head_dim"]
@@ -181,7 +183,7 @@ def _read_vocab(path: Path) -> CharVocab:
         ids = Tokenizer.from_file(str(path)).get_vocab()
     except Exception as error:  # the library raises nothing narrower
         raise ValueError(f"{path} is damaged or no tokenizer file ({error}). Copy or save it again.") from None
-    tokens = sorted(ids, key=ids.get)
+    tokens = sorted(ids, key=ids.__getitem__)
     if tuple(tokens[: len(SPECIALS)]) != SPECIALS or [ids[token] for token in tokens] != list(range(len(tokens))):
         raise ValueError(f"{path} is no character vocabulary of this course, which begins with {SPECIALS}.")
     return CharVocab(tokens[len(SPECIALS) :])

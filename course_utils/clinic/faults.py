@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from course_utils.clinic.specimen import Specimen
 from course_utils.kv_cache import KVCache, causal_mask
 from course_utils.protocols import Cache
-from course_utils.transformer import TransformerConfig, rotation_by_halves, rotations
+from course_utils.transformer import Transformer, TransformerConfig, rotation_by_halves, rotations
 
 # --- positions -------------------------------------------------------------------------------------------------------
 
@@ -28,7 +28,9 @@ class _Misplacing(KVCache):
     def positions(self, n_new: int, attention_mask: Tensor | None = None) -> Tensor:
         if not self.n_tokens:
             return super().positions(n_new, attention_mask)
-        first = min(self.first_position(), self._model().block_size - n_new)
+        model = self._model()
+        assert isinstance(model, Transformer)
+        first = min(self.first_position(), model.block_size - n_new)
         return torch.arange(first, first + n_new)[None]
 
 

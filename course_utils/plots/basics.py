@@ -68,8 +68,8 @@ def curve(
     """
     ax = new_axes()
     for index, (name, values) in enumerate(series.items()):
-        style = {"color": SERIES[index % 4], "linestyle": ("-", "-.", ":", "--")[index % 4]}
-        ax.plot(x, values, label=legend_name(name), **style)
+        colour, dashes = SERIES[index % 4], ("-", "-.", ":", "--")[index % 4]
+        ax.plot(x, values, label=legend_name(name), color=colour, linestyle=dashes)
     for index, (name, value) in enumerate((levels or {}).items()):
         colour = (GREY, "black", VERMILION)[index % 3]
         ax.axhline(value, label=legend_name(f"{name}: {value:.3f}"), color=colour, linestyle="--")

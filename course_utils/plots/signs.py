@@ -4,8 +4,11 @@ The default font has no Chinese, Japanese or Korean signs, and few emoji. A figu
 of the machine that has them; where none has, a sign is written as its code point, such as U+732B.
 """
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
 
 # Fonts with many scripts, as they come with systems; in this order.
@@ -33,7 +36,7 @@ WIDE_FONTS = (
 _LABELS_AN_INCH = 12  # characters in the size of tick labels
 
 
-def new_figure(n_rows: int = 1, n_columns: int = 1, **options):
+def new_figure(n_rows: int = 1, n_columns: int = 1, **options: Any) -> tuple[Figure, Any]:
     """A figure and its Axes as `plt.subplots` makes them, with fonts for as many signs as the machine has.
 
     matplotlib's setting `font.family` gets those fonts behind its own: they are asked for what these lack.
@@ -44,7 +47,7 @@ def new_figure(n_rows: int = 1, n_columns: int = 1, **options):
 
 
 def as_drawn(text: object, most: int = 400) -> str:
-    r"""The text as matplotlib draws it sign by sign: `$` is no formula, and a sign that no font has is its code point.
+    r"""The text as matplotlib draws it sign by sign: `$` is a dollar, and a sign that no font has is its code point.
 
     most: characters, beyond which the text ends with "…": a picture has little room.
 
@@ -65,7 +68,7 @@ def as_drawn(text: object, most: int = 400) -> str:
     return "".join(drawn)
 
 
-def write(ax: Axes, **texts) -> None:
+def write(ax: Axes, **texts: Any) -> None:
     """As `ax.set`, for the texts of a picture: title, xlabel, ylabel, and lists of tick labels.
 
     Labels that have no room side by side stand upright.
@@ -73,7 +76,8 @@ def write(ax: Axes, **texts) -> None:
     for name, text in texts.items():
         ax.set(**{name: [as_drawn(label, most=40) for label in text] if "tick" in name else as_drawn(text)})
     labels = [label.get_text() for label in ax.get_xticklabels()] if "xticklabels" in texts else []
-    if sum(len(label) + 1 for label in labels) > _LABELS_AN_INCH * ax.figure.get_figwidth():
+    width = ax.figure.get_figwidth()  # type: ignore[union-attr]  # our pictures have no sub-figures
+    if sum(len(label) + 1 for label in labels) > _LABELS_AN_INCH * width:
         ax.tick_params("x", rotation=90)
 
 
