@@ -2,6 +2,9 @@
 
 Each module builds on those above it:
 
+Contracts
+    protocols         what the parts expect of a model, a vocabulary and a cache
+
 Texts
     arguments         numbers that a caller gives, checked
     text              texts, documents and the character vocabulary
@@ -18,7 +21,6 @@ Decoding
     stopping          why a text ends, and the search for stop strings
 
 Models and their caches
-    protocols         what the parts expect of a model, a vocabulary and a cache
     bigram            a model with one row of logits for each previous token
     kv_cache          what a transformer keeps of the tokens that it has processed
     rotary            positions as angles

@@ -1,11 +1,13 @@
 """The repository's own rules: who imports whom, what files may hold, how they are opened."""
 
 import ast
+import itertools
 import json
 import os
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -317,6 +319,51 @@ def test_unexplained_ignores_would_be_found():
     assert EXPLAINED.search(explained)
     for line in ("x = f()  # type: ignore", "x = f()  #type:ignore[arg-type]", "x = f()  # type: ignore[arg-type]"):
         assert IGNORED_TYPE.search(line) and not EXPLAINED.search(line)
+
+
+# "asked for is", "a pair, which is none", "this is no text": shorter than English, and read twice.
+CLIPPED = re.compile(
+    r"\basked for (is|are)\b"
+    r"|\b(it|that|which|there|this) (is|are|was|were) none\b"
+    r"|\b(that|which|it|this) (is|are|was|were) no (?!longer\b|more\b|less\b|other\b)\w"
+    r"|\b(slider|test|file|memory|end|ways) of (its|their) own\b"
+)
+
+
+def prose_of(path):
+    """The docstrings and comments of a source, each on one line, with the number of the line where it begins."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
+            yield node.body[0].lineno, " ".join(ast.get_docstring(node).split())
+    with tokenize.open(path) as source:
+        for token in tokenize.generate_tokens(source.readline):
+            if token.type == tokenize.COMMENT:
+                yield token.start[0], token.string
+
+
+def test_docstrings_and_comments_are_whole_sentences():
+    found = [
+        f"{relative(path)}:{number}: {match[0]}"
+        for path in MODULES
+        for number, text in prose_of(path)
+        if (match := CLIPPED.search(text))
+    ]
+    assert found == [], "say it in the words in which it would be said"
+
+
+def test_clipped_phrases_would_be_found():
+    for text in ("what is asked for is shown", "half a pair, which is none", "that is no JSON", "a test of its own"):
+        assert CLIPPED.search(text)
+    for text in ("None if it is not one", "it is no longer", "a None is not a value", "on their own"):
+        assert not CLIPPED.search(text)
+
+
+def test_headings_stand_over_every_module_of_the_list():
+    """A newcomer reads the list by its headings: each has at least one module, and each module has a heading."""
+    listed = course_utils.__doc__.partition("builds on those above it:")[2]
+    kinds = ["module" if line.startswith("    ") else "heading" for line in listed.splitlines() if line.strip()]
+    assert kinds[0] == "heading" and kinds[-1] == "module"
+    assert kinds.count("heading") > 5 and ("heading", "heading") not in itertools.pairwise(kinds)
 
 
 def test_users_get_the_types():

@@ -1,7 +1,7 @@
 """Attention in lists of numbers: cases for a visitor's function, and the comparison of two ways to run it."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from course_utils.live.checks import Case, Finding, same, written
 from course_utils.live.distributions import softmax
@@ -15,7 +15,7 @@ def attend(query: Vector, keys: list[Vector], values: list[Vector], scale: bool 
     return [_dot(softmax(scores), column) for column in zip(*values, strict=True)]
 
 
-def _dot(one: Vector, other: Vector) -> float:
+def _dot(one: Sequence[float], other: Sequence[float]) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 

@@ -10,6 +10,7 @@ import math
 import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 ATOL = 1e-6  # what a number may differ by
 UNSET = object()
@@ -30,7 +31,7 @@ class Case:
     want: object = UNSET
     wrong: Sequence | Callable[[object], bool] = ()
 
-    def fails(self, answer) -> bool:
+    def fails(self, answer: object) -> bool:
         """Whether the answer shows this mistake."""
         if self.want is not UNSET:
             return not same(answer, self.want)
@@ -82,7 +83,7 @@ def check(name: str, function: Callable, cases: Sequence[Case]) -> Finding | Non
     return changed
 
 
-def same(answer, want) -> bool:
+def same(answer: Any, want: Any) -> bool:
     """Whether two answers are equal: numbers within ATOL, lists number by number, None only None."""
     if want is None or answer is None:
         return want is answer
@@ -99,7 +100,7 @@ def same(answer, want) -> bool:
     return abs(answer - want) <= ATOL  # False for NaN
 
 
-def written(value) -> str:
+def written(value: object) -> str:
     """A value as one would write it: numbers with up to six digits, long lists and texts cut."""
     if isinstance(value, float) and math.isfinite(value):
         text = f"{value:.6g}"

@@ -1,6 +1,8 @@
 """The cases of the functions that count: repeated n-grams, and the bytes of a cache. Their answers are known."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from course_utils.live.checks import Case
 
@@ -15,11 +17,11 @@ _SEPARATED = [token for s in _SEPARATORS for token in ("x", f"y{s}x", f"x{s}y", 
 _CODES = [1, 5, 0, 15, 1, 6, 0, 106, 1, 7, 0, 263, 1, 8, 0, 1008, 1, 9, 0, 50266, 1, 10, 0, 65546]
 
 
-def _rate(hint: str, tokens, n: int, want) -> Case:
+def _rate(hint: str, tokens: Sequence, n: int, want: object) -> Case:
     return Case(f"02.repetition_rate/{hint}", (tokens, n), want=want)
 
 
-def _not_rate(hint: str, tokens, n: int, *wrong) -> Case:
+def _not_rate(hint: str, tokens: Sequence, n: int, *wrong: object) -> Case:
     return Case(f"02.repetition_rate/{hint}", (tokens, n), wrong=wrong)
 
 
@@ -76,11 +78,11 @@ def _bytes(hint: str, *sizes: int) -> Case:
     return Case(f"05.kv_bytes/{hint}", sizes, want=2 * math.prod(sizes))
 
 
-def _not_bytes(hint: str, sizes: tuple[int, ...], *wrong) -> Case:
+def _not_bytes(hint: str, sizes: tuple[int, ...], *wrong: object) -> Case:
     return Case(f"05.kv_bytes/{hint}", sizes, wrong=wrong)
 
 
-def _other_unit(answer) -> bool:
+def _other_unit(answer: Any) -> bool:
     return any(abs(answer - 2 * math.prod(_SIZES) / unit) < 0.6 for unit in (2**10, 10**3, 2**20, 10**6))
 
 

@@ -1,33 +1,35 @@
 """The cases of the functions that make or filter a distribution, and their oracles: lists of numbers in and out."""
 
 import math
+from collections.abc import Callable, Sequence
 from itertools import accumulate
+from typing import Any
 
 from course_utils.live.checks import Case, same
 
 
-def softmax(logits, temperature: float = 1.0) -> list[float]:
+def softmax(logits: Sequence[float], temperature: float = 1.0) -> list[float]:
     """The oracle: probabilities of logits / temperature."""
     top = max(logits)  # before the division, so that a small temperature cannot overflow
     weights = [math.exp((logit - top) / temperature) for logit in logits]
     return [weight / sum(weights) for weight in weights]
 
 
-def _ranked(probs) -> list[int]:
+def _ranked(probs: Sequence[float]) -> list[int]:
     return sorted(range(len(probs)), key=lambda token: (-probs[token], token))
 
 
-def _renormalised(probs, kept) -> list[float]:
+def _renormalised(probs: Sequence[float], kept: Sequence[int]) -> list[float]:
     total = math.fsum(probs[token] for token in kept)
     return [prob / total if token in kept else 0.0 for token, prob in enumerate(probs)]
 
 
-def top_k(probs, k: int) -> list[float]:
+def top_k(probs: Sequence[float], k: int) -> list[float]:
     """The oracle: the k likeliest tokens, whose probabilities add up to 1 again."""
     return _renormalised(probs, _ranked(probs)[:k])
 
 
-def top_p(probs, p: float) -> list[float]:
+def top_p(probs: Sequence[float], p: float) -> list[float]:
     """The oracle: the fewest likeliest tokens whose probabilities reach p, adding up to 1 again."""
     ranked = _ranked(probs)
     before = [0.0, *accumulate(probs[token] for token in ranked)]
@@ -35,14 +37,14 @@ def top_p(probs, p: float) -> list[float]:
     return _renormalised(probs, kept)
 
 
-def _kept(answer) -> list[int]:
+def _kept(answer: Any) -> list[int]:
     return [token for token, prob in enumerate(answer) if prob > 0]
 
 
-def _not_the_likeliest(probs, n: int):
+def _not_the_likeliest(probs: Sequence[float], n: int) -> Callable[[object], bool]:
     """Recognises all but n of the likeliest tokens, renormalised. Which of equally likely ones stay is left open."""
 
-    def recognise(answer) -> bool:
+    def recognise(answer: Any) -> bool:
         kept = _kept(answer)
         likeliest = sorted(probs)[-n:]
         return sorted(probs[token] for token in kept) != likeliest or not same(answer, _renormalised(probs, kept))
@@ -61,7 +63,7 @@ def _at(hint: str, logits: list[float], temperature: float) -> Case:
     return Case(f"02.temperature/{hint}", (logits, temperature), want=softmax(logits, temperature))
 
 
-def _not_at(hint: str, logits: list[float], temperature: float, *wrong) -> Case:
+def _not_at(hint: str, logits: list[float], temperature: float, *wrong: object) -> Case:
     return Case(f"02.temperature/{hint}", (logits, temperature), wrong=wrong)
 
 
@@ -103,7 +105,7 @@ _LONG = [(index * 7 % 300 + 1) / 45150 for index in range(300)]
 _RIGHT_K = top_k(_FOUR, 2)
 
 
-def _k(hint: str, probs: list[float], k: int, wrong=None) -> Case:
+def _k(hint: str, probs: list[float], k: int, wrong: Any = None) -> Case:
     return Case(hint, (probs, k), want=top_k(probs, k)) if wrong is None else Case(hint, (probs, k), wrong=wrong)
 
 
@@ -132,7 +134,7 @@ _SIX, _STEEP = [0.12, 0.3, 0.02, 0.25, 0.2, 0.11], [0.03, 0.9, 0.04, 0.02, 0.01]
 _RIGHT_P = top_p(_HALF, 0.8)
 
 
-def _p(hint: str, probs: list[float], p: float, wrong=None) -> Case:
+def _p(hint: str, probs: list[float], p: float, wrong: Any = None) -> Case:
     hint = hint if "/" in hint else f"03.top_p/{hint}"
     return Case(hint, (probs, p), want=top_p(probs, p)) if wrong is None else Case(hint, (probs, p), wrong=wrong)
 

@@ -76,7 +76,7 @@ def _judge(piece: Piece, namespace: dict, guess: float | None, send: Send) -> No
     try:
         finding = _first_finding(piece, namespace)
     except checks.RaisedInCheck as raised:
-        send("error", runner.describe(raised.__cause__))
+        send("error", runner.describe(raised.__cause__ or raised))
         return send("verdict", {"status": "wrong", "hint": raised.case.hint, "call": raised.call, "gave": None})
     try:
         result = piece.measure(namespace)
@@ -98,9 +98,11 @@ def _first_finding(piece: Piece, namespace: dict) -> checks.Finding | None:
 
 
 def _compared(piece: Piece, result: float, guess: float | None) -> dict:
-    close = guess is not None and abs(guess - result) <= piece.near + 1e-9
-    known = {} if guess is None or close else piece.wrong_guesses
+    if guess is None:
+        return {"guess": None, "result": result, "close": False, "say": None}
+    close = abs(guess - result) <= piece.near + 1e-9
+    known = {} if close else piece.wrong_guesses
     say = next((key for wrong, key in known.items() if abs(guess - wrong) <= max(piece.near, 1e-6)), None)
-    if say is None and guess is not None and result <= 1 < guess:
+    if say is None and result <= 1 < guess:
         say = "above-one"
     return {"guess": guess, "result": result, "close": close, "say": say}
