@@ -137,8 +137,8 @@ def bootstrap_mean(
     """How far the mean over problems would vary with other problems: the percentile bootstrap.
 
     values: one for each problem. seed: the same seed and values give the same interval.
-    Returns the interval, and True if all values are equal: then it has no width and still is not certain. For shares
-        use `metrics.proportion_ci`.
+    Returns the interval, and True if all values are equal: then it has no width and yet is not certain. For shares use
+        `metrics.proportion_ci`.
     Source: Efron 1979, Bootstrap methods, https://doi.org/10.1214/aos/1176344552
     """
     numbers = _values("values", values)

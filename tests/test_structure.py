@@ -1,6 +1,7 @@
 """The repository's own rules: who imports whom, what files may hold, how they are opened."""
 
 import ast
+import io
 import itertools
 import json
 import os
@@ -335,10 +336,9 @@ def prose_of(path):
     for node in ast.walk(tree_of(path)):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
             yield node.body[0].lineno, " ".join(ast.get_docstring(node).split())
-    with tokenize.open(path) as source:
-        for token in tokenize.generate_tokens(source.readline):
-            if token.type == tokenize.COMMENT:
-                yield token.start[0], token.string
+    for token in tokenize.tokenize(io.BytesIO(path.read_bytes()).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
 
 
 def test_docstrings_and_comments_are_whole_sentences():
