@@ -242,7 +242,7 @@ WRONG_CHANGES = [
     ("filters", "if total >= p", "if total + probs[token] >= p", "03.top_p/crossing-token"),
     ("filters", "if total >= p", "if total > p", "page/reached"),
     ("filters", "if total >= p", "if total >= 1 - p", "03.top_p/complement"),
-    ("filters", "prob / total", "prob", "02.temperature/not-normalised"),
+    ("filters", "[p / total", "[p", "02.temperature/not-normalised"),
     ("filters", "    kept, total = [], 0.0\n    for token in ranked(probs)",
      "    kept, total = [], 0.0\n    for token in range(len(probs))", "03.top_p/unsorted"),
     ("bigram", "1 - len(set", "len(set", "02.repetition_rate/distinct-share"),

@@ -11,7 +11,7 @@ def ranked(probs):
 
 def renormalised(probs, kept):
     total = sum(probs[token] for token in kept)
-    return [prob / total if token in kept else 0.0 for token, prob in enumerate(probs)]
+    return [p / total if i in kept else 0.0 for i, p in enumerate(probs)]
 
 
 def top_k(probs, k):
