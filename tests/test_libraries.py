@@ -97,7 +97,7 @@ def test_the_caches_new_name_gives_no_warning_and_the_old_one_does(theirs, token
     assert compare_logits(new.logits[0], theirs(ids).logits[0, -1:])
 
 
-def test_kvc_05_the_last_token_is_fed_once(theirs, tokenizer):
+def test_a_last_token_fed_twice_makes_the_cache_longer_and_the_logits_others(theirs, tokenizer):
     ids = ids_of(tokenizer, PROMPTS[2])
     cache = theirs(ids).cache
     assert cache.get_seq_length() == ids.shape[1]
@@ -106,7 +106,7 @@ def test_kvc_05_the_last_token_is_fed_once(theirs, tokenizer):
     assert not compare_logits(twice.logits[0], theirs(ids).logits[0, -1:])
 
 
-def test_kvc_06_token_by_token_stores_the_first_token_too(theirs, tokenizer):
+def test_token_by_token_stores_the_first_token_too(theirs, tokenizer):
     ids = ids_of(tokenizer, PROMPTS[2])
     cache = DynamicCache()
     steps = [theirs(ids[:, place : place + 1], cache=cache).logits for place in range(ids.shape[1])]
@@ -134,7 +134,7 @@ def batch_of(tokenizer, side, prompts=PROMPTS):
     return batch.input_ids, batch.attention_mask
 
 
-def test_bat_01_positions_count_each_rows_real_tokens(theirs, tokenizer, shipped):
+def test_positions_count_each_rows_real_tokens(theirs, tokenizer, shipped):
     by_hand = torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]).cumsum(-1) - 1
     assert by_hand[0, 2:].tolist() == [0, 1, 2] and (by_hand[:, -1] + 1).tolist() == [3, 5]
     ids, mask = batch_of(tokenizer, "left")
@@ -150,7 +150,7 @@ def test_bat_01_positions_count_each_rows_real_tokens(theirs, tokenizer, shipped
         assert compare_logits(without_mask[row, -1], alone[-1]).equal != padded
 
 
-def test_bat_02_after_right_padding_the_last_real_token_is_read(theirs, tokenizer):
+def test_after_right_padding_the_last_real_token_is_read(theirs, tokenizer):
     ids, mask = batch_of(tokenizer, "right")
     logits, unmasked = theirs(ids, attention_mask=mask).logits, theirs(ids).logits
     for row, (prompt, place) in enumerate(zip(PROMPTS, (mask.sum(-1) - 1).tolist(), strict=True)):
@@ -159,13 +159,13 @@ def test_bat_02_after_right_padding_the_last_real_token_is_read(theirs, tokenize
         assert compare_logits(logits[row, -1], alone).equal == (place == ids.shape[1] - 1)
 
 
-def test_bat_03_04_the_tokenizer_takes_its_mask_from_lengths(tokenizer):
+def test_the_tokenizer_takes_its_mask_from_lengths(tokenizer):
     ids, mask = batch_of(tokenizer, "left", ("a<pad>b", "abcdef"))
     assert mask.tolist() == [[0, 0, 0, 1, 1, 1, 1], [1] * 7]
     assert ids[0][mask[0].bool()].tolist()[0] == 0, "id 0 is a real token"
 
 
-def test_bat_03_generate_takes_its_mask_from_the_ids(theirs, tokenizer, shipped):
+def test_generate_takes_its_mask_from_the_ids(theirs, tokenizer, shipped):
     ids = ids_of(tokenizer, PROMPTS[2])
     space = shipped[1].encode(" ")[0]
     options = {"max_new_tokens": 1, "do_sample": False, "output_logits": True, "return_dict_in_generate": True}
@@ -176,12 +176,12 @@ def test_bat_03_generate_takes_its_mask_from_the_ids(theirs, tokenizer, shipped)
     assert compare_logits(given[0], theirs(ids).logits[0, -1])
 
 
-def test_bat_05_rows_of_pads_give_numbers(theirs, tokenizer):
+def test_rows_that_begin_with_pads_give_numbers(theirs, tokenizer):
     ids, mask = batch_of(tokenizer, "left")
     assert torch.isfinite(theirs(ids, attention_mask=mask).logits).all()
 
 
-def test_bat_12_a_rows_greedy_text_is_the_one_that_it_has_alone(theirs, tokenizer):
+def test_a_rows_greedy_text_is_the_one_that_it_has_alone(theirs, tokenizer):
     options = {"max_new_tokens": 12, "do_sample": False, "output_logits": True, "return_dict_in_generate": True}
     ids, mask = batch_of(tokenizer, "left")
     together = theirs.generate(ids, attention_mask=mask, **options)
@@ -212,7 +212,7 @@ def test_what_generate_does_with_odd_settings():
             n_kept(**settings)
 
 
-def test_sam_07_their_two_orders_keep_other_tokens():
+def test_their_two_orders_keep_other_tokens():
     logits = torch.tensor([[2.5, 1.5, 0.0]])
     temperature, top_p = transformers.TemperatureLogitsWarper(0.5), transformers.TopPLogitsWarper(0.8)
     kept = [torch.isfinite(scores)[0].nonzero().flatten().tolist()
