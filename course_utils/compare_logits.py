@@ -16,7 +16,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from course_utils.loop import evaluating, modules_of
+from course_utils.eval_mode import eval_mode
 
 # How many rounding units (eps) of the logits' size two right computations may differ by. Measured on the shipped model,
 # whole against token by token: 12 in float32 and float64, 4 in float16, whose sums are kept in float32. With room to
@@ -124,7 +124,7 @@ def cached_equals_full(model, ids, split: int | Sequence[int]) -> LogitsReport:
     Raises ValueError for chunks that do not make up the T tokens.
     """
     ids = _as_ids(ids)
-    with evaluating(modules_of(model)):
+    with eval_mode(model):
         return compare_logits(model(ids), in_chunks(model, ids, split))
 
 

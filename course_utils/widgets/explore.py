@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from course_utils import plots
-from course_utils.generation import evaluating, generate, modules_of, stream
+from course_utils.eval_mode import eval_mode
+from course_utils.generation import generate, stream
 from course_utils.randomness import uniform
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
@@ -122,7 +123,7 @@ class _Sampling:
         prompt, params = settings["prompt"], params_of(settings)
         sampled, step = self._begin(prompt, params, settings["step"])
         context = torch.tensor([[self.vocab.bos_id, *self.vocab.encode(prompt), *sampled[:step]]])
-        with evaluating(modules_of(self.model)):
+        with eval_mode(self.model):
             logits = self.model(context, None)[0, -1]
         return views.look_at(logits, params, uniform(settings["seed"], step)), step
 

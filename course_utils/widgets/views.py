@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from course_utils import metrics
-from course_utils.generation import Generation, evaluating, modules_of
+from course_utils.eval_mode import eval_mode
+from course_utils.generation import Generation
 from course_utils.sampling import SamplingParams, draw, next_token_probs
 from course_utils.text import VISIBLE
 
@@ -106,7 +107,7 @@ def follow(model, vocab, generation: Generation) -> Continuation:
     entropies: tuple[float, ...] = ()
     if sampled:
         context = [vocab.bos_id, *vocab.encode(generation.prompt), *sampled[:-1]]
-        with evaluating(modules_of(model)):
+        with eval_mode(model):
             logits = model(torch.tensor([context]), None)[0, -len(sampled) :]
         probs = next_token_probs(logits, generation.sampling).numpy()
         n_kept = tuple((probs > 0).sum(-1).tolist())

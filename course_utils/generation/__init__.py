@@ -1,19 +1,19 @@
 """From a prompt to a text: one way in for every model, alone, in a batch or streamed.
 
 A model is a callable `model(token_ids, cache) -> logits`: (B, T) int64 to (B, T, V), with `new_cache(batch_size)`;
-`loop.Batch` says what else it may have. The same settings and seed give the same text on each of these ways.
+`batch.Batch` says what else it may have. The same settings and seed give the same text on each of these ways.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from course_utils import records
-from course_utils.loop import Batch, evaluating, modules_of
-from course_utils.row import Row
+from course_utils.generation import reproduction
+from course_utils.generation.batch import Batch
+from course_utils.generation.row import Request, Row
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
 
-__all__ = ["Chunk", "Generation", "evaluating", "generate", "generate_batch", "modules_of", "reproduce", "stream"]
+__all__ = ["Chunk", "Generation", "generate", "generate_batch", "reproduce", "stream"]
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,10 @@ class Generation:
     token_ids: every sampled id, <eos> included.
     logprobs: the model's own log-probability of each of them, in nats, before temperature and filters.
     finish_reason: why it ended; stop: which stop string did it, or None.
-    tool_call: with TOOL_CALL the text between the marks, else None: a call that was cut off is none.
+    tool_call: with TOOL_CALL the text between the marks, else None: a call that was cut off does not count.
     seed, sample: with the settings, these give the same text again. If the seed was None, it is the one drawn;
         greedy draws none, so None stays.
-    origin: fingerprints of model and vocabulary; two generations are equal without them.
+    origin: fingerprints of model and vocabulary, and what computed the text; two generations are compared without it.
     """
 
     prompt: str
@@ -41,21 +41,22 @@ class Generation:
     stopping: StopCriteria
     seed: int | None
     sample: int
-    origin: records.Origin = field(compare=False, repr=False)
+    origin: reproduction.Origin = field(compare=False, repr=False)
 
     def record(self) -> dict:
         """All that is needed to make this text again, as plain data for JSON; `reproduce` is the way back."""
         return {
-            "format": records.FORMAT,
+            "format": reproduction.FORMAT,
             "model": self.origin.model,
+            "planned": self.origin.planned,
             "vocabulary": self.origin.vocabulary,
             "prompt": self.prompt,
-            "sampling": records.settings_entry(self.sampling),
+            "sampling": reproduction.settings_entry(self.sampling),
             "seed": self.seed,
             "sample": self.sample,
-            "stopping": records.settings_entry(self.stopping),
+            "stopping": reproduction.settings_entry(self.stopping),
             "use_cache": self.origin.use_cache,
-            "versions": records.versions(),
+            "versions": self.origin.versions,
             "finish_reason": self.finish_reason.value,
             "stop": self.stop,
             "tool_call": self.tool_call,
@@ -73,7 +74,13 @@ class Chunk:
 
 
 def generate(
-    model, vocab, prompt, sampling=SamplingParams(), stopping=StopCriteria(), use_cache=True, sample=0
+    model,
+    vocab,
+    prompt: str,
+    sampling: SamplingParams = SamplingParams(),
+    stopping: StopCriteria = StopCriteria(),
+    use_cache: bool = True,
+    sample: int = 0,
 ) -> Generation:
     """Continue the prompt until a stop condition holds.
 
@@ -83,14 +90,20 @@ def generate(
     Raises ValueError for a character that the vocabulary lacks, a prompt longer than the model's context, or logits
         that hold NaN or +inf; TypeError for settings of another type, such as a bare temperature.
     """
-    row = Row.start(model, vocab, prompt, sampling, stopping, sample)
-    origin = records.origin_of(model, vocab, use_cache)
-    Batch(model, vocab, [row], use_cache).run()
+    row = start(model, vocab, prompt, sampling, stopping, sample)
+    origin = reproduction.origin_of(model, vocab, use_cache)
+    Batch(model, [row], use_cache).run()
     return _finished(row, origin)
 
 
 def generate_batch(
-    model, vocab, prompts, sampling=SamplingParams(), stopping=StopCriteria(), use_cache=True, sample=0
+    model,
+    vocab,
+    prompts: Sequence[str],
+    sampling: SamplingParams | Sequence[SamplingParams] = SamplingParams(),
+    stopping: StopCriteria | Sequence[StopCriteria] = StopCriteria(),
+    use_cache: bool = True,
+    sample: int | Sequence[int] = 0,
 ) -> list[Generation]:
     """Continue all prompts together: one forward pass a step for the whole batch.
 
@@ -100,29 +113,34 @@ def generate_batch(
     if isinstance(prompts, str):
         raise TypeError("prompts is a str; expected a list of them. For one prompt use generate.")
     settings = zip(*(_one_each(value, len(prompts)) for value in (sampling, stopping, sample)), strict=True)
-    rows = [Row.start(model, vocab, prompt, *setting) for prompt, setting in zip(prompts, settings, strict=True)]
-    origin = records.origin_of(model, vocab, use_cache)
-    Batch(model, vocab, rows, use_cache).run()
+    rows = [start(model, vocab, prompt, *setting) for prompt, setting in zip(prompts, settings, strict=True)]
+    origin = reproduction.origin_of(model, vocab, use_cache)
+    Batch(model, rows, use_cache).run()
     return [_finished(row, origin) for row in rows]
 
 
 def stream(
-    model, vocab, prompt, sampling=SamplingParams(), stopping=StopCriteria(), use_cache=True, sample=0
+    model,
+    vocab,
+    prompt: str,
+    sampling: SamplingParams = SamplingParams(),
+    stopping: StopCriteria = StopCriteria(),
+    use_cache: bool = True,
+    sample: int = 0,
 ) -> Iterator[Chunk]:
     """As `generate`, but yields the text piece by piece while it grows, and ends with exactly one last chunk.
 
     The joined pieces are the text of the last chunk's generation. What may still become a stop string or a character is
     held back until that is decided. Closing the iterator runs no further step.
     """
-    row = Row.start(model, vocab, prompt, sampling, stopping, sample)  # a bad prompt is refused here, not at next()
+    row = start(model, vocab, prompt, sampling, stopping, sample)  # a bad prompt is refused here, not at next()
     return _chunks(model, vocab, row, use_cache)
 
 
 def _chunks(model, vocab, row: Row, use_cache: bool) -> Iterator[Chunk]:
-    origin = records.origin_of(model, vocab, use_cache)
-    batch, n_given = Batch(model, vocab, [row], use_cache), 0
-    while batch.unfinished():
-        batch.step()
+    origin = reproduction.origin_of(model, vocab, use_cache)
+    n_given = 0
+    for _ in Batch(model, [row], use_cache).steps():
         if text := "".join(row.shown[n_given:]):
             yield Chunk(text)
             n_given = len(row.shown)
@@ -133,37 +151,43 @@ def reproduce(model, vocab, record: dict) -> Generation:
     """Make the text of a record again.
 
     record: what `Generation.record()` gave, also after a way through JSON.
-    Raises records.RecordError, a ValueError, that names the entry that differs: "model" or "vocabulary" before anything
-        is computed, "text" or another result after; and any that is missing or makes no sense. Other versions are no
-        error as long as the text is the same.
+    Raises reproduction.RecordError, a ValueError, that names the entry that differs: "model" or "vocabulary" before
+        anything is computed, "text" or another result after; and any that is missing or makes no sense.
+        Other versions, or a plan of the model in place of the model, are not an error as long as the text is the same.
     """
-    sampling, stopping = records.read_settings(record)
-    origin = records.origin_of(model, vocab, record["use_cache"])
-    here = {"vocabulary": origin.vocabulary, "model": origin.model, "versions": records.versions()}
-    records.refuse_difference(record, here, ("vocabulary", "model"))
+    sampling, stopping = reproduction.read_settings(record)
+    origin = reproduction.origin_of(model, vocab, record["use_cache"])
+    here = {name: getattr(origin, name) for name in ("vocabulary", "model", "planned", "versions")}
+    reproduction.refuse_difference(record, here, ("vocabulary", "model"))
     again = generate(model, vocab, record["prompt"], sampling, stopping, record["use_cache"], record["sample"])
-    records.refuse_difference(record, again.record(), ("token_ids", "text", "finish_reason", "stop", "tool_call"))
+    reproduction.refuse_difference(record, again.record(), ("token_ids", "text", "finish_reason", "stop", "tool_call"))
     return again
 
 
-def _finished(row: Row, origin: records.Origin) -> Generation:
+def start(model, vocab, prompt: str, sampling: SamplingParams, stopping: StopCriteria, sample: int) -> Row:
+    """A row that has sampled nothing yet. Raises ValueError or TypeError for what the model cannot continue."""
+    context_size = getattr(model, "block_size", None)
+    return Row(Request.of(vocab, prompt, sampling, stopping, sample, context_size))
+
+
+def _finished(row: Row, origin: reproduction.Origin) -> Generation:
     return Generation(
-        prompt=row.prompt,
+        prompt=row.request.prompt,
         text=row.text,
         token_ids=tuple(row.token_ids),
         logprobs=tuple(row.logprobs),
         finish_reason=row.finish_reason,
         stop=row.stop,
         tool_call=row.tool_call,
-        sampling=row.sampling,
-        stopping=row.stopping,
-        seed=row.seed,
-        sample=row.sample,
+        sampling=row.request.sampling,
+        stopping=row.request.stopping,
+        seed=row.request.seed,
+        sample=row.request.sample,
         origin=origin,
     )
 
 
-def _one_each(value, n: int) -> list:
+def _one_each(value: object, n: int) -> list:
     if not isinstance(value, (list, tuple)):
         return [value] * n
     if len(value) != n:

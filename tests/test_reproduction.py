@@ -7,12 +7,11 @@ import torch
 from script_models import PieceVocab, ScriptModel, saying
 from torch import nn
 
-from course_utils import records
 from course_utils.bigram import BigramLM
 from course_utils.bpe import BpeVocab
 from course_utils.checkpoint import fingerprint
-from course_utils.generation import generate, generate_batch, reproduce, stream
-from course_utils.records import RecordError
+from course_utils.generation import generate, generate_batch, reproduce, reproduction, stream
+from course_utils.generation.reproduction import RecordError
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 from course_utils.text import CharVocab
@@ -53,7 +52,7 @@ def test_a_record_leads_back_to_the_text(name, settings, use_cache):
     (model, vocab), (sampling, stopping, sample) = MODELS[name], settings
     result = generate(model, vocab, "the", sampling, stopping, use_cache, sample)
     record = result.record()
-    assert set(record) == set(records.ENTRIES) and through_json(record) == record
+    assert set(record) == set(reproduction.ENTRIES) and through_json(record) == record
     again = reproduce(model, vocab, through_json(record))
     assert (again.text, again.token_ids, again.finish_reason) == (result.text, result.token_ids, result.finish_reason)
     assert (again.prompt, again.sample, again.seed, again.stopping) == ("the", sample, result.seed, stopping)
@@ -157,7 +156,7 @@ def test_other_versions_are_no_error_but_a_note_where_the_text_differs():
         reproduce(BIGRAM, VOCAB, edited(without, "seed", 8))
 
 
-@pytest.mark.parametrize("entry", records.ENTRIES)
+@pytest.mark.parametrize("entry", reproduction.ENTRIES)
 def test_a_missing_entry_is_named(entry):
     record = through_json(RECORD)
     del record[entry]
@@ -169,7 +168,7 @@ def test_a_missing_entry_is_named(entry):
 @pytest.mark.parametrize(
     ("entry", "value", "named"),
     [
-        ("format", 2, "format"),
+        ("format", 3, "format"),
         ("seed", None, "seed"),
         ("seed", -1, "seed"),
         ("seed", "7", "seed"),
@@ -212,7 +211,7 @@ def test_changed_weights_give_another_fingerprint_and_the_old_record_says_so():
 
 def test_the_weights_are_read_once_as_long_as_they_stay(monkeypatch):
     read = []
-    monkeypatch.setattr(records, "fingerprint", lambda model, vocab: read.append(1) or fingerprint(model, vocab))
+    monkeypatch.setattr(reproduction, "fingerprint", lambda model, vocab: read.append(1) or fingerprint(model, vocab))
     model = transformer()
     for _ in range(3):
         generate(model, VOCAB, "the", stopping=StopCriteria(2))
@@ -228,7 +227,7 @@ def test_the_same_shape_with_another_setting_is_another_model():
     config = TransformerConfig(len(VOCAB), 1, 2, 1, 16, 40, rope_theta=500.0)
     other = Transformer(config).eval()
     other.load_state_dict(TRANSFORMER.state_dict())
-    assert records.origin_of(other, VOCAB, True).model != records.origin_of(TRANSFORMER, VOCAB, True).model
+    assert reproduction.origin_of(other, VOCAB, True).model != reproduction.origin_of(TRANSFORMER, VOCAB, True).model
 
 
 def test_a_model_without_weights_to_look_at_has_no_fingerprint():
