@@ -146,7 +146,7 @@ def real_model():
     model.requires_grad_(False).eval()
     for number, weights in enumerate(model.parameters()):
         if weights.ndim == 2:
-            mixed = (torch.arange(weights.numel()) + 7 * number) ** 2 * 31 % 1009 / 504.5 - 1
+            mixed = (torch.arange(weights.numel()) + 4 * number) ** 2 * 31 % 1009 / 504.5 - 1
             weights.copy_(mixed.view_as(weights) * 3 * weights.shape[1] ** -0.5)
     model.fed = []
     return model
