@@ -29,10 +29,7 @@ Each module builds on those above it:
     plots             the still pictures
     predict           a guess beside the result
     widgets           panels: drag a slider, and see the distribution and the text move
-    answers           what a learner gave, as numbers that can be compared
-    running           a learner's function, run within limits
-    attempts          an attempt, told from an untouched stub
-    judging           what an exercise is, and how an attempt is judged
+    checker           what an exercise is, and how an attempt at it is judged
     exercises         each notebook's exercises: contracts, cases, hints
     checking          check, hint and solution, as the notebooks call them
     course_notebooks  a notebook file as data: which one it is, its exercises' cells

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils import widgets
-from course_utils.exercises.deltas import right_cut, right_reading
+from course_utils.exercises.common.deltas import right_cut, right_reading
 from course_utils.widgets.watch_stream import Moment, moments, say
 
 texts = st.text("ab\n", max_size=12)
