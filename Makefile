@@ -32,6 +32,7 @@ reset: env
 test: env
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(PY) -m mypy
 	$(PY) -m pytest
 
 portability: env

@@ -213,11 +213,10 @@ my_largest_part, my_untrained_loss = ..., ...
 config = transformer.TransformerConfig(len(vocab), n_layer=2, n_head=4, n_kv_head=2, n_embd=64, block_size=512)
 torch.manual_seed(0)
 model = transformer.Transformer(config)
-kinds = {"qkv": "attention", "out": "attention", "gate_and_up": "feed-forward", "down": "feed-forward"}
+kinds = {"embed_tokens": "embedding", "self_attn": "attention", "mlp": "feed-forward", "norm": "norms", "lm_head": "head"}
 parts = {}
-for name, weight in model.named_parameters():
-    owner, _, last = name.removesuffix(".weight").rpartition(".")
-    part = kinds.get(last, "norms" if "gain" in last else last)
+for name, weight in model.named_parameters():  # such as model.layers.1.self_attn.q_proj.weight
+    part = next(part for piece, part in kinds.items() if piece in name)
     parts[part] = parts.get(part, 0) + weight.numel()
 print(f"{model.n_parameters():,} parameters:", parts)
 assert sum(parts.values()) == model.n_parameters()

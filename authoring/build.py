@@ -12,6 +12,7 @@ The ids are stable: translations and links hang on them.
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import jupytext
@@ -22,7 +23,7 @@ AUTHORING = Path(__file__).resolve().parent
 NOTEBOOKS = AUTHORING.parent / "notebooks"
 
 
-def sources(numbers=()) -> list[Path]:
+def sources(numbers: Sequence[str] = ()) -> list[Path]:
     """The sources whose numbers are given, or all."""
     return [path for path in sorted(AUTHORING.glob("[0-9][0-9]_*.py")) if not numbers or path.name[:2] in numbers]
 

@@ -3,13 +3,14 @@
     python -m benchmarks.bigram_counting
 
 The loop would take too long: it gets a slice, and its time is scaled up. Both count the slice once more to
-show that they agree. Runs alternate; the table gives medians. A timing depends on the machine, so this is no test.
+show that they agree. Runs alternate; the table gives medians. A timing depends on the machine, so this is not a test.
 """
 
 import os
 import platform
 import statistics
 import time
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -30,7 +31,7 @@ def count_in_a_loop(ids: list[int], vocab_size: int) -> list[list[int]]:
     return counts
 
 
-def seconds(function, *args) -> float:
+def seconds(function: Callable[..., object], *args: object) -> float:
     start = time.perf_counter()
     function(*args)
     return time.perf_counter() - start

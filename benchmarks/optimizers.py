@@ -3,37 +3,42 @@
     python -m benchmarks.optimizers
 
 Notebook 04's model learns the tales with each, at several learning rates, on the same batches. Steps are timed on the
-shipped model's shape, in turn. A timing depends on the machine, so this is no test.
+shipped model's shape, in turn. A timing depends on the machine, so this is not a test.
 """
 
 import argparse
 import platform
 import statistics
 import time
+from collections.abc import Callable
 
 import torch
+from torch.optim import Optimizer
 
 from course_utils.text import CharVocab, load_documents, load_text
 from course_utils.training import Corpus, Trainer, TrainingSettings
 from course_utils.training.trainer import new_model, split_parameters
-from course_utils.transformer import TransformerConfig
+from course_utils.transformer import Transformer, TransformerConfig
 
 VOCAB = CharVocab.from_text(load_text("all"))
 CORPUS = Corpus(VOCAB, [load_documents("tales")], longest=512)
 BETAS = (0.9, 0.95)
+MakeOptimizers = Callable[[Transformer, float], list[Optimizer]]
 
 
-def adamw(model, lr):
+def adamw(model: Transformer, lr: float) -> list[Optimizer]:
     return [torch.optim.AdamW(model.parameters(), lr, betas=BETAS, weight_decay=0.1)]
 
 
-def their_muon(model, lr):
+def their_muon(model: Transformer, lr: float) -> list[Optimizer]:
     matrices, others = split_parameters(model)
     theirs = torch.optim.Muon(matrices, lr, weight_decay=0.1, adjust_lr_fn="match_rms_adamw")
     return [theirs, torch.optim.AdamW(others, lr, betas=BETAS, weight_decay=0.0)]
 
 
-def trainer(width: int, n_layer: int, batch: tuple[int, ...], optimizers, lr: float, steps: int) -> Trainer:
+def trainer(
+    width: int, n_layer: int, batch: tuple[int, ...], optimizers: MakeOptimizers | None, lr: float, steps: int
+) -> Trainer:
     config = TransformerConfig(len(VOCAB), n_layer, n_head=4, n_kv_head=2, n_embd=width, block_size=512)
     made = Trainer(new_model(VOCAB, config, seed=0), CORPUS, TrainingSettings(steps, batch, lr, warmup=20))
     if optimizers:  # None: those of the trainer
@@ -56,9 +61,9 @@ def losses(steps: int) -> None:
 
 
 def times(turns: int) -> None:
-    ways = {"AdamW": adamw, "our Muon": None, "PyTorch's Muon": their_muon}
+    ways: dict[str, MakeOptimizers | None] = {"AdamW": adamw, "our Muon": None, "PyTorch's Muon": their_muon}
     trainers = {name: trainer(128, 4, (10,), way, 1e-3, 1000) for name, way in ways.items()}
-    spent = {name: [] for name in ways}
+    spent: dict[str, list[float]] = {name: [] for name in ways}
     for turn in range(turns + 2):
         for name, one in trainers.items():
             start = time.perf_counter()

@@ -5,7 +5,7 @@
 Both stand in one notebook, in one browser, with one kernel; presses and drags of the two alternate. The baseline
 draws one picture, the candidates' bars; the panel draws three and a table, and then the continuation. Times are
 taken in the page: from the key's event to the first frame after the new picture is there. A timing depends on the
-machine, so this is no test.
+machine, so this is not a test.
 """
 
 import json
@@ -14,7 +14,10 @@ import platform
 import statistics
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
+
+from playwright.sync_api import CDPSession, Page
 
 from tests.browser.lab import Notebook, chromium, find_browser, jupyterlab, write_notebook
 
@@ -79,7 +82,7 @@ print(json.dumps({"widgets": len(w._instances), "figures": len(plt.get_fignums()
                   "kernel memory (MB)": round(psutil.Process().memory_info().rss / 1e6, 1)}))"""
 
 
-def quiet(page, which: str, seconds: float = 0.35) -> None:
+def quiet(page: Page, which: str, seconds: float = 0.35) -> None:
     """Wait until nothing has been drawn for a while."""
     seen, since = -1, time.monotonic()
     while time.monotonic() - since < seconds:
@@ -89,7 +92,7 @@ def quiet(page, which: str, seconds: float = 0.35) -> None:
         time.sleep(0.03)
 
 
-def press(page, which: str, key: str) -> list:
+def press(page: Page, which: str, key: str) -> list[float]:
     """Milliseconds from a key press to the changed picture, and to the panel's finished continuation (or None)."""
     page.evaluate(f"watch.{which}.drawn = []; watch.{which}.settled = []; watch.show(watch.{which});")
     time.sleep(0.1)
@@ -101,7 +104,7 @@ def press(page, which: str, key: str) -> list:
     )
 
 
-def drag(page, which: str, distance: int) -> float:
+def drag(page: Page, which: str, distance: int) -> float:
     """Milliseconds from the release of a drag of DRAG_MOVES moves to the last picture."""
     page.evaluate(f"watch.{which}.drawn = []; watch.up = undefined; watch.show(watch.{which});")
     time.sleep(0.1)
@@ -121,7 +124,7 @@ def drag(page, which: str, distance: int) -> float:
     return max(0.0, page.evaluate(f"watch.{which}.drawn.at(-1) - watch.up"))
 
 
-def sizes(notebook, devtools) -> dict:
+def sizes(notebook: Notebook, devtools: CDPSession) -> dict[str, float]:
     """What could grow, in the kernel and in the page."""
     devtools.send("HeapProfiler.collectGarbage")
     metrics = {m["name"]: m["value"] for m in devtools.send("Performance.getMetrics")["metrics"]}
@@ -130,7 +133,7 @@ def sizes(notebook, devtools) -> dict:
     return json.loads(notebook.ask_kernel(KERNEL)) | page
 
 
-def p95(values) -> float:
+def p95(values: Sequence[float]) -> float:
     return statistics.quantiles(values, n=20, method="inclusive")[18]
 
 
@@ -145,13 +148,13 @@ def main() -> None:
             page = notebook.page
             page.wait_for_selector(".jp-OutputArea img")
             page.evaluate(WATCH)
-            times = {"panel": [], "baseline": []}
+            times: dict[str, list[list[float]]] = {"panel": [], "baseline": []}
             for i in range(-3, PRESSES):  # three to warm up
                 for which in ("panel", "baseline"):
                     taken = press(page, which, "ArrowRight" if i % 2 else "ArrowLeft")
                     if i >= 0:
                         times[which].append(taken)
-            ends = {"panel": [], "baseline": []}
+            ends: dict[str, list[float]] = {"panel": [], "baseline": []}
             for i in range(DRAGS):
                 for which in ("panel", "baseline"):
                     ends[which].append(drag(page, which, -60 if i % 2 else 60))

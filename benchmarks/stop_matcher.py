@@ -7,7 +7,7 @@ and stop strings that are pieces of tales with a last character that never comes
 over and over, and stop strings of 1 to 50 of these letters and another one: every character could begin each of them.
 The other ways look after each piece whether the text so far ends with a beginning of a stop string (of any length), and
 whether any stop string is in it: in all of the text, or in the last characters only. They are slow, so they get slices.
-All show the same. Turns are taken; the table gives medians. A timing depends on the machine, so this is no test.
+All show the same. Turns are taken; the table gives medians. A timing depends on the machine, so this is not a test.
 """
 
 import os

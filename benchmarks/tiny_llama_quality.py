@@ -11,26 +11,34 @@ import hashlib
 import json
 import platform
 import re
+from collections.abc import Callable
 
 import torch
 
 from course_utils import metrics, storyworld
 from course_utils.bigram import BigramLM
 from course_utils.checkpoint import fingerprint, load_model
-from course_utils.generation import generate_batch
+from course_utils.generation import Generation, generate_batch
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
-from course_utils.text import DATA, SHIPPED, load_documents
+from course_utils.text import DATA, SHIPPED, CharVocab, load_documents
 from course_utils.tool_calls import read_call
+from course_utils.transformer import Transformer
 
 CARD = DATA / "tiny_llama" / "README.md"
 BEGIN, END = "<!-- generated: begin -->\n", "<!-- generated: end -->\n"
 N_TALES, TOGETHER = 200, 50
 
 
-def continue_all(model, vocab, prompts, sampling, stopping):
+def continue_all(
+    model: Transformer,
+    vocab: CharVocab,
+    prompts: list[str],
+    sampling: Callable[[int], SamplingParams],
+    stopping: StopCriteria,
+) -> list[Generation]:
     """A generation for each prompt, with seed 0, 1, …, some of them in one batch."""
-    made = []
+    made: list[Generation] = []
     for start in range(0, len(prompts), TOGETHER):
         part = prompts[start : start + TOGETHER]
         settings = [sampling(start + index) for index in range(len(part))]
@@ -38,7 +46,7 @@ def continue_all(model, vocab, prompts, sampling, stopping):
     return made
 
 
-def losses(model, vocab) -> list[str]:
+def losses(model: Transformer, vocab: CharVocab) -> list[str]:
     lines = ["| held-out documents | the model | floor | by the floor | bigram |", "|---|---:|---:|---:|---:|"]
     for kind in SHIPPED:
         documents = load_documents(kind, "validation")
@@ -59,7 +67,7 @@ def share(name: str, right: int, n: int) -> str:
     return f"| {name} | {right} of {n} | {right / n:.1%} | {interval.low:.1%} to {interval.high:.1%} |"
 
 
-def abilities(model, vocab) -> list[str]:
+def abilities(model: Transformer, vocab: CharVocab) -> list[str]:
     lines = ["| what | right | share | 95 % interval (Wilson) |", "|---|---:|---:|---:|"]
     tales = load_documents("tales", "validation")
     begun = [beginning(tale) for tale in tales[:N_TALES]]
@@ -83,13 +91,12 @@ def abilities(model, vocab) -> list[str]:
         model, vocab, questions, lambda seed: SamplingParams(greedy=True), StopCriteria(80, tool_calls=True)
     )
     formed = [one.tool_call is not None and read_call(one.tool_call) is not None for one in made]
-    expected = [re.search(r"<call>(.*?)</call>", document)[1] for document in calls]
-    right = [
-        good and json.loads(one.tool_call) == json.loads(call)
-        for one, call, good in zip(made, expected, formed, strict=True)
+    expected = [json.loads(re.findall(r"<call>(.*?)</call>", document)[0]) for document in calls]
+    correct = [
+        good and json.loads(one.tool_call or "") == call for one, call, good in zip(made, expected, formed, strict=True)
     ]
     lines.append(share("calls, greedy: well formed", sum(formed), len(calls)))
-    lines.append(share("calls, greedy: well formed and with the right tool and numbers", sum(right), len(calls)))
+    lines.append(share("calls, greedy: well formed and with the right tool and numbers", sum(correct), len(calls)))
     return lines
 
 

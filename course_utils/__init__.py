@@ -6,6 +6,8 @@ Each module builds on those above it:
     bpe               a vocabulary of byte sequences
     storyworld        the grammar that wrote the corpus: write, parse, log_prob
     budget            how much the long cells compute
+    arguments         numbers that a caller gives, checked
+    eval_mode         a model as it computes when it is asked and not trained
     randomness        one uniform number for each (seed, step, sample)
     sampling          temperature, top-k, top-p, min-p, and the draw
     translate         our settings in the words of transformers, vLLM and llama.cpp
@@ -15,9 +17,6 @@ Each module builds on those above it:
     step_cost         what one forward pass costs, counted from a model's sizes
     checkpoint        a model and its vocabulary on disk, as other libraries store them
     stopping          why a text ends, and the search for stop strings
-    row               one text in the making: the choice of a token, what may be shown, whether it has ended
-    loop              forward pass, choice, append, again, for the rows of a batch
-    records           what a text needs to be made again
     generation        from a prompt to a text: one way for every model, alone, in a batch or streamed
     compare_logits    the one equivalence check
     clinic            decoders with planted faults, and what tells them apart
@@ -30,10 +29,7 @@ Each module builds on those above it:
     plots             the still pictures
     predict           a guess beside the result
     widgets           panels: drag a slider, and see the distribution and the text move
-    answers           what a learner gave, as numbers that can be compared
-    running           a learner's function, run within limits
-    attempts          an attempt, told from an untouched stub
-    judging           what an exercise is, and how an attempt is judged
+    checker           what an exercise is, and how an attempt at it is judged
     exercises         each notebook's exercises: contracts, cases, hints
     checking          check, hint and solution, as the notebooks call them
     course_notebooks  a notebook file as data: which one it is, its exercises' cells

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 MAX_VOCAB_SIZE = 5_000  # 5,000**2 float64 logits take 200 MB
 _CHUNK = 1 << 22  # tokens counted at a time: bounds the memory for pairs to about 100 MB
 
 
-def count_bigrams(ids, vocab_size: int) -> np.ndarray:
+def count_bigrams(ids: ArrayLike | Tensor, vocab_size: int) -> np.ndarray:
     """How often each token follows each other one.
 
     ids: (T,) token ids: a list, array or tensor. vocab_size: at most MAX_VOCAB_SIZE.
@@ -42,7 +43,7 @@ def count_bigrams(ids, vocab_size: int) -> np.ndarray:
     return counts.reshape(vocab_size, vocab_size)
 
 
-def counts_to_logits(counts, add: float = 0.0) -> Tensor:
+def counts_to_logits(counts: ArrayLike | Tensor, add: float = 0.0) -> Tensor:
     """The log-probabilities of the next token, one row for each previous token.
 
     counts: (V, V), row = previous token. add: added to each count before dividing; 1 is add-one smoothing.
@@ -78,7 +79,7 @@ class BigramLM(nn.Module):
     [0.5, 0.5]
     """
 
-    def __init__(self, table: Tensor):
+    def __init__(self, table: Tensor) -> None:
         super().__init__()
         if table.ndim != 2 or table.shape[0] != table.shape[1]:
             raise ValueError(f"table has shape {tuple(table.shape)}; expected (V, V): a row for each previous token.")
@@ -87,14 +88,16 @@ class BigramLM(nn.Module):
         self.table = nn.Parameter(table)
 
     @classmethod
-    def fit(cls, ids, vocab_size: int, add: float = 0.0) -> "BigramLM":
+    def fit(cls, ids: ArrayLike | Tensor, vocab_size: int, add: float = 0.0) -> "BigramLM":
         """The model that has counted `ids` (T,); arguments and errors as in count_bigrams and counts_to_logits."""
         return cls(counts_to_logits(count_bigrams(ids, vocab_size), add).detach())
 
     def new_cache(self, batch_size: int = 1) -> BigramCache:
         return BigramCache(batch_size)
 
-    def forward(self, token_ids: Tensor, cache: BigramCache | None = None, attention_mask: Tensor | None = None):
+    def forward(
+        self, token_ids: Tensor, cache: BigramCache | None = None, attention_mask: Tensor | None = None
+    ) -> Tensor:
         """Logits for the token after each position.
 
         token_ids: (B, T) int64. cache: counts the tokens. attention_mask: not needed, since padding stands on

@@ -14,8 +14,10 @@ import textwrap
 import traceback
 from dataclasses import dataclass
 
-from course_utils import exercises, judging
-from course_utils.judging import NOT_ATTEMPTED, RAISED, WORDS, Finding
+from course_utils import exercises
+from course_utils.checker import judging
+from course_utils.checker.exercise import Exercise, ValueExercise
+from course_utils.checker.judging import NOT_ATTEMPTED, RAISED, WORDS, Finding
 
 RECORDS = "COURSE_CHECK_RECORDS"  # names the file; set by the plugin, absent in JupyterLab
 
@@ -36,18 +38,18 @@ class Verdict:
     hint_id: str | None
     text: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         hint_id = f", {self.hint_id!r}" if self.hint_id else ""
         return f"Verdict({self.exercise!r}, {self.status!r}{hint_id})"
 
-    def _ipython_display_(self):
+    def _ipython_display_(self) -> None:
         """Nothing: `check` has shown the text already, and the last line of a cell must not show it again."""
 
 
-def check(exercise_id: str, attempt) -> Verdict:
+def check(exercise_id: str, attempt: object) -> Verdict:
     """Judge `attempt` at an exercise, show the verdict and return it.
 
     exercise_id: for example "03.top_p". attempt: the learner's function itself, or the value asked for.
@@ -83,7 +85,7 @@ def solution(exercise_id: str) -> None:
     exercise = _find(exercise_id)
     if exercise.id not in _tried:
         print(f"Try first: write {exercise.writes} and run its check once. Then this shows a solution.")
-    elif not exercise.is_function:
+    elif isinstance(exercise, ValueExercise):
         print(exercise.reference)
     else:
         function = exercise.solution()
@@ -91,10 +93,10 @@ def solution(exercise_id: str) -> None:
         print(textwrap.dedent(inspect.getsource(function)).rstrip())
 
 
-def _find(exercise_id):
-    known = exercises.all_exercises()
+def _find(exercise_id: str) -> Exercise:
+    known = exercises.places()
     if exercise_id in known:
-        return known[exercise_id]
+        return exercises.exercise(exercise_id)
     near = difflib.get_close_matches(str(exercise_id), known, n=3, cutoff=0.7)
     near = near or [key for key in known if key[:3] == str(exercise_id)[:3]] or list(known)
     raise ValueError(f"There is no exercise {exercise_id!r}. Near it: {', '.join(near)}.")

@@ -1,25 +1,26 @@
 """A model and its vocabulary on disk, in the layout that Hugging Face transformers, vLLM and others read.
 
 A folder holds `config.json`, `model.safetensors` and `tokenizer.json`: text and plain numbers, never pickled code. The
-package stores projections fused and rotary pairs side by side; the layout wants them apart and by halves. Both ways
-are exact: only rows of the matrices move.
+file of weights is the model's `state_dict`, whose names are those of the layout; a tied head is left out of it.
 """
 
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors
-from torch import Tensor
+from torch import nn
 
 from course_utils.text import BOS, DATA, EOS, PAD, SPECIALS, CharVocab
 from course_utils.transformer import Transformer, TransformerConfig
 
 SHIPPED_MODELS = ("tiny_llama",)
 _CONFIG, _WEIGHTS, _TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
+_EMBEDDING, _HEAD = "model.embed_tokens.weight", "lm_head.weight"  # one and the same where they are tied
 _TOKENIZER_CONFIG = "tokenizer_config.json"  # for transformers, which wants to be told which specials mean what
 
 
@@ -37,11 +38,14 @@ def save_model(model: Transformer, vocab: CharVocab, folder: str | Path) -> None
     names = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": BOS, "eos_token": EOS, "pad_token": PAD}
     _write(folder / _TOKENIZER_CONFIG, json.dumps(names, indent=2) + "\n")
     temporary = folder / (_WEIGHTS + ".part")
-    tensors = {name: view.reshape(_stored_shape(view)).clone() for name, view in _views(model).items()}
+    tensors = model.state_dict()
+    if model.config.tie_embeddings:
+        del tensors[_HEAD]
     save_file(tensors, temporary, metadata={"format": "pt"})
     temporary.replace(folder / _WEIGHTS)
 
 
+@torch.inference_mode(False)  # there tensors get no version counter, by which caches and records notice a change
 def load_model(source: str | Path) -> tuple[Transformer, CharVocab]:
     """The model, in eval mode, and its vocabulary.
 
@@ -54,23 +58,21 @@ def load_model(source: str | Path) -> tuple[Transformer, CharVocab]:
             raise FileNotFoundError(
                 f"There is no {name} in {str(folder)!r}. Give one of {SHIPPED_MODELS}, or a folder by save_model."
             )
-    with torch.random.fork_rng(devices=[]):  # the weights that it draws first are replaced below
+    with torch.device("meta"):  # shapes without numbers: no random weights are drawn
         model = Transformer(_read_config(folder / _CONFIG))
     vocab = _read_vocab(folder / _TOKENIZER)
     if len(vocab) != model.config.vocab_size:
         raise ValueError(f"{folder}: {_TOKENIZER} has {len(vocab)} tokens, {_CONFIG} says {model.config.vocab_size}.")
-    try:
-        tensors = load_file(folder / _WEIGHTS)
-    except (SafetensorError, OSError, ValueError) as error:
-        raise ValueError(
-            f"{folder / _WEIGHTS} is damaged or no safetensors file ({error}). Copy or save it again."
-        ) from None
-    _fill(model, tensors, folder / _WEIGHTS)
+    _load_weights(model, folder / _WEIGHTS)
     return model.eval(), vocab
 
 
-def fingerprint(model: torch.nn.Module, vocab: CharVocab) -> str:
-    """The sha256 of shape, weights and vocabulary: equal for equal models, whatever their files are called."""
+def fingerprint(model: nn.Module, vocab: CharVocab) -> str:
+    """The sha256 of shape, weights and vocabulary: equal for equal models, whatever their files are called.
+
+    A planned model (`fast_decode`) has the fingerprint of the model that it was planned from.
+    """
+    model = getattr(model, "planned_from", model)
     shape = getattr(model, "config", type(model).__name__)
     digest = hashlib.sha256("\n".join([repr(shape), *vocab.tokens]).encode("utf-8"))
     for name, tensor in sorted(model.state_dict().items()):
@@ -79,55 +81,28 @@ def fingerprint(model: torch.nn.Module, vocab: CharVocab) -> str:
     return digest.hexdigest()
 
 
-def _views(model: Transformer) -> dict[str, Tensor]:
-    """The layout's tensors as views into the model's weights: reading one gives what is stored, writing one sets it.
-
-    The layout keeps queries, keys and values apart, and a head's rotary pairs as two halves: first all even rows, then
-    all odd ones. Such a view has more than two axes; flattened to rows it is the layout's matrix.
-    """
-    config = model.config
-    D, n_query, n_key = config.head_dim, config.n_head * config.head_dim, config.n_kv_head * config.head_dim
-
-    def by_halves(rows: Tensor) -> Tensor:
-        return rows.unflatten(0, (-1, D // 2, 2)).transpose(1, 2)
-
-    views = {"model.embed_tokens.weight": model.embedding.weight, "model.norm.weight": model.gain}
-    if not config.tie_embeddings:
-        views["lm_head.weight"] = model.head.weight
-    for index, layer in enumerate(model.layers):
-        q, k, v = layer.qkv.split([n_query, n_key, n_key])
-        gate, up = layer.gate_and_up.chunk(2)
-        parts = {
-            "self_attn.q_proj": by_halves(q),
-            "self_attn.k_proj": by_halves(k),
-            "self_attn.v_proj": v,
-            "self_attn.o_proj": layer.out,
-            "mlp.gate_proj": gate,
-            "mlp.up_proj": up,
-            "mlp.down_proj": layer.down,
-            "input_layernorm": layer.attention_gain,
-            "post_attention_layernorm": layer.feed_forward_gain,
-        }
-        views |= {f"model.layers.{index}.{name}.weight": part for name, part in parts.items()}
-    return {name: view.detach() for name, view in views.items()}
-
-
-def _stored_shape(view: Tensor) -> tuple[int, ...]:
-    return tuple(view.shape) if view.ndim <= 2 else (view.shape[:-1].numel(), view.shape[-1])
-
-
-def _fill(model: Transformer, tensors: dict[str, Tensor], path: Path) -> None:
-    """Copy the layout's tensors into the model; ValueError if any is missing, unknown or of another shape."""
-    views = _views(model)
-    for what, names in (("lacks", views.keys() - tensors.keys()), ("has the unknown", tensors.keys() - views.keys())):
+def _load_weights(model: Transformer, path: Path) -> None:
+    """Give the model the file's tensors, as float32; ValueError if one is missing, unknown or of another shape."""
+    try:
+        tensors = load_file(path)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise ValueError(f"{path} is damaged or not a safetensors file ({error}). Copy or save it again.") from None
+    expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    if model.config.tie_embeddings:
+        del expected[_HEAD]
+    for what, names in (
+        ("lacks", expected.keys() - tensors.keys()),
+        ("has the unknown", tensors.keys() - expected.keys()),
+    ):
         if names:
             raise ValueError(f"{path} {what} {min(names)!r}. It does not belong to the {_CONFIG} beside it.")
-    for name, view in views.items():
-        if tensors[name].shape != _stored_shape(view):
-            given = tuple(tensors[name].shape)
-            raise ValueError(f"{path}: {name} has shape {given}; {_CONFIG} asks for {_stored_shape(view)}.")
-    for name, view in views.items():
-        view.copy_(tensors[name].view(view.shape))
+    for name, shape in expected.items():
+        if (given := tuple(tensors[name].shape)) != shape:
+            raise ValueError(f"{path}: {name} has the shape {given}; {_CONFIG} asks for {shape}.")
+    weights = {name: nn.Parameter(tensor.float().contiguous()) for name, tensor in tensors.items()}
+    if model.config.tie_embeddings:
+        weights[_HEAD] = weights[_EMBEDDING]
+    model.load_state_dict(weights, assign=True)
 
 
 _NAMES = {
@@ -143,7 +118,7 @@ _NAMES = {
 }
 
 
-def _config_to_json(config: TransformerConfig, vocab: CharVocab) -> dict:
+def _config_to_json(config: TransformerConfig, vocab: CharVocab) -> dict[str, Any]:
     return {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",

@@ -2,7 +2,8 @@
 
 Two ways of computing the same logits differ a little, since floating-point sums depend on their order. A fault differs
 by far more. So the check needs a tolerance between the two, and it must be able to fail: on another shape, on nothing
-at all, on NaN. Texts are no substitute: wrong logits often have the same largest entry, and right ones can tie.
+at all, on NaN. To compare texts instead is not enough: wrong logits often have the same largest entry, and the two
+largest of right ones can tie.
 """
 
 import math
@@ -12,9 +13,10 @@ from numbers import Integral
 from typing import NamedTuple
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
-from course_utils.loop import evaluating, modules_of
+from course_utils.eval_mode import eval_mode
 
 # How many rounding units (eps) of the logits' size two right computations may differ by. Measured on the shipped model,
 # whole against token by token: 12 in float32 and float64, 4 in float16, whose sums are kept in float32. With room to
@@ -36,8 +38,8 @@ class LogitsReport:
     equal: every difference is within the tolerance.
     max_abs_diff: the largest |a - b|; NaN if the two could not be compared, or if either holds NaN or +inf.
     tolerance: the largest difference that still counts as equal, in nats.
-    first_divergence: the earliest position that differs, in the first row that differs there; None if none does, or if
-        the shapes do.
+    first_divergence: the earliest position that differs, in the first row that differs there; None if no position
+        differs, or if the shapes do.
     differences: (rows, positions), the largest |difference| over the vocabulary at each: what a picture shows.
     argmax_agreement: share of positions whose largest logit has the same id. It can be 1 where the logits differ.
     max_kl: the largest KL divergence of b's distribution from a's at a position, in nats. It can be 0 where the logits
@@ -58,22 +60,19 @@ class LogitsReport:
         return self.equal
 
     def __str__(self) -> str:
+        at = self.first_divergence
+        first = f", first at position {at.position} of row {at.row}" if at else ""
         if self.reason:
-            at = self.first_divergence
-            return f"different: {self.reason}" + (f", first at position {at.position} of row {at.row}" if at else "")
+            return f"different: {self.reason}{first}"
         rows, positions = self.differences.shape
         same = f"argmax the same at {self.argmax_agreement:.0%}"
         where = f"{rows} x {positions} positions, {same}, KL up to {self.max_kl:.1e}"
         if self.equal:
             return f"equal: |difference| up to {self.max_abs_diff:.1e}, within {self.tolerance:.1e} ({where})"
-        at = self.first_divergence
-        return (
-            f"different: |difference| up to {self.max_abs_diff:.1e}, above {self.tolerance:.1e}, first at position "
-            f"{at.position} of row {at.row} ({where})"
-        )
+        return f"different: |difference| up to {self.max_abs_diff:.1e}, above {self.tolerance:.1e}{first} ({where})"
 
 
-def compare_logits(a, b, atol: float | None = None) -> LogitsReport:
+def compare_logits(a: ArrayLike | Tensor, b: ArrayLike | Tensor, atol: float | None = None) -> LogitsReport:
     """Compare two computations of the same logits at every position.
 
     a, b: (V,), (T, V) or (B, T, V), in nats; tensors, arrays or lists.
@@ -83,7 +82,7 @@ def compare_logits(a, b, atol: float | None = None) -> LogitsReport:
         around 15. In half precision the tolerance is percents wide and hides small faults: compare in float32.
     Never equal: another shape, nothing to compare, NaN or +inf in either, -inf against a number. -inf at the same place
         in both, as a filter leaves it, is equal.
-    Raises ValueError for an atol that is negative or no number, and for logits with no or more than three axes.
+    Raises ValueError for an atol that is negative or NaN, and for logits without axes or with more than three.
 
     >>> print(compare_logits([2.0, 1.0, 0.0], [2.5, 1.0, 0.0], atol=1e-5))
     different: |difference| up to 5.0e-01, above 1.0e-05, first at position 0 of row 0
@@ -125,7 +124,7 @@ def cached_equals_full(model, ids, split: int | Sequence[int]) -> LogitsReport:
     Raises ValueError for chunks that do not make up the T tokens.
     """
     ids = _as_ids(ids)
-    with evaluating(modules_of(model)):
+    with eval_mode(model):
         return compare_logits(model(ids), in_chunks(model, ids, split))
 
 
@@ -150,9 +149,10 @@ def in_chunks(model, ids, split: int | Sequence[int], attention_mask: Tensor | N
 
 
 def _chunk_lengths(split: int | Sequence[int], T: int) -> list[int]:
-    lengths = (
-        [int(split)] + [1] * (T - int(split)) if isinstance(split, Integral) else [int(length) for length in split]
-    )
+    if isinstance(split, (int, Integral)):
+        lengths = [int(split)] + [1] * (T - int(split))
+    else:
+        lengths = [int(length) for length in split]
     if not lengths or min(lengths) < 1 or sum(lengths) != T:
         raise ValueError(
             f"split is {split!r} for {T} tokens; expected a length from 1 to {T}, or lengths of chunks, each at "
@@ -161,14 +161,14 @@ def _chunk_lengths(split: int | Sequence[int], T: int) -> list[int]:
     return lengths
 
 
-def _as_ids(ids) -> Tensor:
+def _as_ids(ids: ArrayLike | Tensor) -> Tensor:
     ids = torch.as_tensor(ids)
     if ids.ndim not in (1, 2) or not ids.numel() or ids.is_floating_point():
         raise ValueError(f"ids has the shape {tuple(ids.shape)} and dtype {ids.dtype}; expected int64 (T,) or (B, T).")
     return ids[None] if ids.ndim == 1 else ids
 
 
-def _as_logits(logits) -> Tensor:
+def _as_logits(logits: ArrayLike | Tensor) -> Tensor:
     logits = torch.as_tensor(logits).detach()
     if logits.dtype not in _ROUNDING_UNITS:
         logits = logits.double()  # whole numbers are exact
@@ -200,7 +200,9 @@ def _kl(a: Tensor, b: Tensor) -> Tensor:
     return terms.masked_fill(log_p.isneginf(), 0.0).sum(-1).clamp_min(0.0)
 
 
-def _incomparable(reason: str, tolerance: float, first: Place | None = None, differences=None) -> LogitsReport:
+def _incomparable(
+    reason: str, tolerance: float, first: Place | None = None, differences: Tensor | None = None
+) -> LogitsReport:
     nothing = torch.zeros(0, 0, dtype=torch.float64)
     return LogitsReport(False, math.nan, tolerance, first, nothing if differences is None else differences,
                         math.nan, math.nan, reason)  # fmt: skip

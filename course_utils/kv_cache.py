@@ -6,6 +6,7 @@ the next one stands; callers pass no positions. It knows nothing of attention or
 
 import weakref
 from collections.abc import Sequence
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -29,28 +30,52 @@ def kv_cache_bytes(
     return 2 * n_layer * n_kv_head * head_dim * n_tokens * batch_size * bytes_per_element
 
 
+def causal_mask(n_query: int, n_key: int) -> Tensor:
+    """Which keys each query may attend to: bool (n_query, n_key), True = may.
+
+    The queries are the last n_query of the n_key tokens, so the triangle is aligned bottom-right.
+    """
+    return torch.ones(n_query, n_key, dtype=torch.bool).tril(n_key - n_query)
+
+
+def real_positions(real: Tensor) -> Tensor:
+    """Where each token stands if only real ones count, int64 (B, S). real: bool (B, S), False at padding."""
+    return (real.long().cumsum(-1) - 1).clamp_min(0)
+
+
+def covering(attention_mask: Tensor, n_tokens: int) -> Tensor:
+    """The attention mask (B, S) as bool; ValueError if S is not the number of tokens."""
+    if attention_mask.shape[-1] != n_tokens:
+        raise ValueError(
+            f"attention_mask covers {attention_mask.shape[-1]} tokens; expected {n_tokens}, cached ones included."
+        )
+    return attention_mask.bool()
+
+
 class KVCache:
-    """Preallocated keys and values of one model for a batch of texts.
+    """Preallocated keys and values of one model for a batch of texts, whose rows grow together.
 
     model: the model that fills it; the cache refuses any other one, and this one once its weights have changed (seen
         by the parameters' version counters; an edit through `.data` goes unseen).
     max_tokens: how many tokens each row can hold.
     A layer's keys and values are (B, K, T, D): rows, key/value heads before expansion to query heads, tokens, head
-    dimension. Other libraries order the axes otherwise.
+    dimension. Other libraries order the axes otherwise. `store` holds them all: (layers, 2, B, K, max_tokens, D).
     """
 
     def __init__(self, model: nn.Module, n_layer: int, n_kv_head: int, head_dim: int, max_tokens: int, batch_size: int):
         if batch_size < 1 or max_tokens < 1:
             raise ValueError(f"batch_size is {batch_size}, max_tokens {max_tokens}; expected both to be at least 1.")
         self._model = weakref.ref(model)
-        self._parameters = list(model.parameters())
+        like = next(model.parameters())
+        # A parameter made in inference mode has no count of its changes: for such a model no change is noticed.
+        self._parameters = [parameter for parameter in model.parameters() if not parameter.is_inference()]
         self._versions = [parameter._version for parameter in self._parameters]
-        like = self._parameters[0]
-        shape = (n_layer, batch_size, 2 * n_kv_head, max_tokens, head_dim)  # keys, then values, on one axis: one write
-        self.n_kv_head, self.max_tokens, self.batch_size = n_kv_head, max_tokens, batch_size
-        self._store = torch.zeros(shape, dtype=like.dtype, device=like.device)
-        self._split()
-        self._ids = torch.zeros(batch_size, max_tokens, dtype=torch.int64)
+        self.max_tokens, self.batch_size = max_tokens, batch_size
+        with torch.inference_mode(False):  # a tensor made in inference mode could not be written to outside of it
+            shape = (n_layer, 2, batch_size, n_kv_head, max_tokens, head_dim)
+            self.store = torch.zeros(shape, dtype=like.dtype, device=like.device)
+            self._ids = torch.zeros(batch_size, max_tokens, dtype=torch.int64)
+        self._layers = [layer.unbind() for layer in self.store]
         self.n_tokens = 0
 
     @property
@@ -61,20 +86,20 @@ class KVCache:
     @property
     def n_bytes(self) -> int:
         """Bytes that the stored tokens take up: not the whole preallocated store."""
-        return self._store[:, :, :, : self.n_tokens].nbytes
+        return self.store[..., : self.n_tokens, :].nbytes
 
     @property
     def n_bytes_allocated(self) -> int:
         """Bytes of the whole store."""
-        return self._store.nbytes
+        return self.store.nbytes
 
     def keys(self, layer: int) -> Tensor:
         """The stored keys of a layer, (B, K, n_tokens, D): a view."""
-        return self._layers[layer][1][:, :, : self.n_tokens]
+        return self._layers[layer][0][:, :, : self.n_tokens]
 
     def values(self, layer: int) -> Tensor:
         """The stored values of a layer, (B, K, n_tokens, D): a view."""
-        return self._layers[layer][2][:, :, : self.n_tokens]
+        return self._layers[layer][1][:, :, : self.n_tokens]
 
     def check(self, model: nn.Module, token_ids: Tensor) -> None:
         """Refuse, before anything is written, what this cache cannot take: ValueError says why and what to do."""
@@ -93,21 +118,35 @@ class KVCache:
                 f"do not fit. A cache is never rolled: crop it, or make a larger one."
             )
 
-    def append(self, layer: int, keys_and_values: Tensor) -> tuple[Tensor, Tensor]:
+    def positions(self, n_new: int, attention_mask: Tensor | None = None) -> Tensor:
+        """Where the new tokens stand, int64: (1, T) behind the cached ones, or (B, T) if a mask says what is padding.
+
+        attention_mask: (B, S), over cached and new tokens; ValueError if it covers another number of them.
+        """
+        end = self.n_tokens + n_new
+        if attention_mask is None:
+            return torch.arange(self.n_tokens, end, device=self.store.device)[None]
+        return real_positions(covering(attention_mask, end))[:, self.n_tokens :]
+
+    def mask(self, n_new: int, attention_mask: Tensor | None = None) -> Tensor | None:
+        """Which keys each new token may attend to: bool (1 or B, 1, T, S), or None where `Cache` says it may be."""
+        end = self.n_tokens + n_new
+        if attention_mask is not None:
+            return causal_mask(n_new, end) & covering(attention_mask, end)[:, None, None, :]
+        alone = n_new == 1 or self.n_tokens == 0  # a chunk behind cached tokens needs the triangle aligned bottom-right
+        return None if alone else causal_mask(n_new, end)[None, None]
+
+    def append(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Store the new tokens of one layer, and return all of its keys and values, the new ones included.
 
-        keys_and_values: (B, 2 * K, T, D), the keys' heads first. Numbers are stored; no gradients flow through them.
+        keys, values: (B, K, T, D). Numbers are stored; no gradients flow through them.
         `advance` ends the step, after the last layer.
         """
-        end = self.n_tokens + keys_and_values.shape[2]
-        both, keys, values = self._layers[layer]
-        both.narrow(2, self.n_tokens, keys_and_values.shape[2]).copy_(keys_and_values.detach())
-        return keys.narrow(2, 0, end), values.narrow(2, 0, end)
-
-    def _split(self) -> None:
-        """Views of the store for each layer: keys and values together, the keys, the values."""
-        K = self.n_kv_head
-        self._layers = [(both, both[:, :K], both[:, K:]) for both in self._store]
+        n_new, end = keys.shape[2], self.n_tokens + keys.shape[2]
+        all_keys, all_values = self._layers[layer]
+        all_keys.narrow(2, self.n_tokens, n_new).copy_(keys.detach())
+        all_values.narrow(2, self.n_tokens, n_new).copy_(values.detach())
+        return all_keys.narrow(2, 0, end), all_values.narrow(2, 0, end)
 
     def advance(self, token_ids: Tensor) -> None:
         """Count the tokens (B, T) whose keys and values every layer has stored by now."""
@@ -125,12 +164,13 @@ class KVCache:
         """Forget everything; the memory stays."""
         self.crop(0)
 
-    def copy(self) -> "KVCache":
+    def copy(self) -> Self:
         """An independent cache with the same content: going on with one leaves the other as it is."""
         other = object.__new__(type(self))
         other.__dict__ = dict(self.__dict__)
-        other._store, other._ids = self._store.clone(), self._ids.clone()
-        other._split()
+        with torch.inference_mode(False):
+            other.store, other._ids = self.store.clone(), self._ids.clone()
+        other._layers = [layer.unbind() for layer in other.store]
         return other
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from course_utils import storyworld
-from course_utils.generation import evaluating, modules_of
+from course_utils.eval_mode import eval_mode
 from course_utils.text import split_documents
 
 
@@ -115,7 +115,7 @@ def loss(model, vocab, documents: Sequence[str]) -> float:
     total, count = 0.0, 0
     for document in documents:
         ids = torch.tensor([[vocab.bos_id, *vocab.encode(document), vocab.eos_id]])
-        with evaluating(modules_of(model)):
+        with eval_mode(model):
             logprobs = model(ids[:, :-1]).double().log_softmax(-1)
         total -= logprobs.gather(-1, ids[:, 1:, None]).sum().item()
         count += ids.shape[1] - 1

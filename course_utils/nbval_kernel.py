@@ -3,9 +3,14 @@
 import contextlib
 import os
 import time
+from collections.abc import Iterator
 from queue import Empty
+from typing import Any
 
-_NBVAL_TIMEOUT = 2000  # nbval's own default: then nobody has asked for one
+import pytest
+from nbval.plugin import IPyNbFile
+
+_NBVAL_TIMEOUT = 2000  # nbval's own default, which says that the user has set no timeout
 _TIMEOUT = 300  # seconds for a cell, longer than any that trains
 _SLICE = 0.5  # seconds between two looks at whether the kernel lives
 _GRACE = 8  # seconds in which a cell must react to the interrupt that follows its timeout
@@ -16,7 +21,7 @@ class KernelEnded(Exception):
 
 
 @contextlib.contextmanager
-def environment(name: str, value: str):
+def environment(name: str, value: str) -> Iterator[None]:
     """A variable that a kernel started inside inherits."""
     before = os.environ.get(name)
     os.environ[name] = value
@@ -30,8 +35,8 @@ def environment(name: str, value: str):
 
 
 @contextlib.contextmanager
-def defaults(config):
-    """The course's defaults where the user has set none, for as long as one of its notebooks is being run."""
+def defaults(config: pytest.Config) -> Iterator[None]:
+    """While a notebook of the course runs: the course's value for each option that the user has not set."""
     option = config.option
     before = option.nbval_cell_timeout, option.nbval_current_env
     if option.nbval_cell_timeout == _NBVAL_TIMEOUT:
@@ -44,16 +49,16 @@ def defaults(config):
         option.nbval_cell_timeout, option.nbval_current_env = before
 
 
-def watch(file):
+def watch(file: IPyNbFile) -> None:
     """Make the kernel of a notebook (nbval's collector) notice its own end while it waits for a message.
 
     nbval waits up to the cell's timeout, also for a kernel that is dead; and after a timeout it reads on for as long
     as the cell prints. Sets `file.exited` once a cell has asked the kernel to exit.
     """
-    kernel, give_up = file.kernel, None
-    ask = kernel.get_message
+    kernel, ask = file.kernel, file.kernel.get_message
+    give_up: float | None = None
 
-    def get_message(stream, timeout=None):
+    def get_message(stream: Any, timeout: float | None = None) -> dict[str, Any]:
         nonlocal give_up
         until = time.monotonic() + (float("inf") if timeout is None else timeout)
         while True:

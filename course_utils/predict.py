@@ -1,10 +1,11 @@
-"""A guess beside the result: what makes an experiment out of a cell that is run."""
+"""A guess beside the result: a learner who guesses first turns a cell into an experiment."""
 
 
-def beside(guess, result, what: str = "") -> None:
+def beside(guess: object, result: object, what: str = "") -> None:
     """Print the learner's guess next to the result.
 
-    guess: a number, a text, or `...` for none yet. result: a number or a text. what: a word for the thing guessed.
+    guess: a number, a text, or `...` while the learner has not guessed. result: a number or a text.
+    what: says in a few words what is guessed.
     """
     name = f"{what}: " if what else ""
     if guess is ... or guess is None:
@@ -16,5 +17,5 @@ def beside(guess, result, what: str = "") -> None:
         print(f"{name}{_show(result)}   your guess: {_show(guess)}   {verdict}")
 
 
-def _show(value) -> str:
+def _show(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)

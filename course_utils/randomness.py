@@ -4,9 +4,13 @@ A generator that is drawn from in turn makes a text depend on whoever drew befor
 function of its coordinates: NumPy's Philox, a counter-based generator, whose raw bits NumPy promises to keep.
 """
 
-import operator
+from collections.abc import Iterator
 
 import numpy as np
+
+from course_utils.arguments import check_integer
+
+_BLOCK = 32  # steps whose numbers are computed together
 
 
 def uniform(seed: int, step: int, sample: int = 0) -> float:
@@ -14,27 +18,38 @@ def uniform(seed: int, step: int, sample: int = 0) -> float:
 
     seed: 0 <= seed < 2**64. step: 0 for the first sampled token. sample: 0, 1, … for several texts of one seed.
     Returns a multiple of 2**-53: the same on every machine and in every NumPy version.
-    Raises ValueError for a number out of range, TypeError for something that is no integer.
+    Raises ValueError for a number out of range, TypeError for something that is not an integer.
     Source: Salmon et al. 2011, Parallel random numbers: as easy as 1, 2, 3, https://doi.org/10.1145/2063384.2063405
 
     >>> uniform(7, 0) == uniform(7, 0), uniform(7, 0) == uniform(7, 1)
     (True, False)
     """
-    seed, step, sample = (check_uint64(n, v) for n, v in (("seed", seed), ("step", step), ("sample", sample)))
+    return _numbers(seed, step, sample, 1)[0]
+
+
+def uniforms(seed: int, step: int = 0, sample: int = 0) -> Iterator[float]:
+    """uniform(seed, step, sample), uniform(seed, step + 1, sample), and so on, at a tenth of the price.
+
+    Philox counts in its counter, so the numbers of neighbouring steps come from one generator.
+
+    >>> from itertools import islice
+    >>> list(islice(uniforms(7), 3)) == [uniform(7, step) for step in range(3)]
+    True
+    """
+    while True:
+        yield from _numbers(seed, step, sample, _BLOCK)
+        step += _BLOCK
+
+
+def _numbers(seed: int, step: int, sample: int, n: int) -> list[float]:
+    """The numbers of n neighbouring steps: of the four that each value of the counter gives, the first."""
+    seed, step, sample = (check_uint64(name, v) for name, v in (("seed", seed), ("step", step), ("sample", sample)))
     key = np.array([seed, 0], dtype=np.uint64)  # as a list, large integers would pass through float64
     counter = np.array([step, sample, 0, 0], dtype=np.uint64)
-    bits = np.random.Philox(key=key, counter=counter).random_raw()
-    return (int(bits) >> 11) * 2.0**-53
+    bits = np.random.Philox(key=key, counter=counter).random_raw(4 * n)[::4]
+    return ((bits >> np.uint64(11)) * 2.0**-53).tolist()
 
 
-def check_uint64(name: str, value: int, advice: str = "") -> int:
-    """`value` as an int, if it is an integer with 0 <= value < 2**64; else an error with `name` and `advice`."""
-    if isinstance(value, bool):
-        raise TypeError(f"{name} is {value!r}; expected an integer.")
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} is {value!r}; expected an integer.") from None
-    if not 0 <= number < 2**64:
-        raise ValueError(f"{name} is {number}; expected 0 <= {name} < 2**64.{advice}")
-    return number
+def check_uint64(name: str, value: int) -> int:
+    """`value` as an int, if it is an integer with 0 <= value < 2**64; else a ValueError or TypeError that names it."""
+    return check_integer(name, value, below=2**64)

@@ -1,7 +1,7 @@
 """Why a text ends: the conditions that a caller sets, the one that came true, and the search for stop strings.
 
 An end mark is a token of the vocabulary, a stop string is text, a budget is the caller's, a context is the model's.
-This module does not know models or tokens; `loop` asks it after each token.
+This module does not know models or tokens; a row of `generation` asks it after each token.
 """
 
 import operator
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from course_utils.randomness import check_uint64
+from course_utils.arguments import check_integer
 
 
 class FinishReason(Enum):
@@ -39,9 +39,9 @@ class StopCriteria:
     eos: True: the vocabulary's end mark ends the text; False: none does, and the text runs on; or a token id, or
         several: each of them does, in place of the vocabulary's. An end mark shows no text.
     stop: strings that end the text, searched in generated text only. include_stop: show the one that was found.
-    tool_calls: a completed call ends the text. The call's own text is then no part of the text, and is not searched.
-    Raises ValueError or TypeError for a budget that is no integer >= 0, an id that is none, an empty stop string, or a
-        bare string where a list is meant.
+    tool_calls: a completed call ends the text. The call's own text is then not part of the text, and is not searched.
+    Raises ValueError or TypeError for a budget or an id that is not an integer of 0 or more, an empty stop string,
+        or a bare string where a list is meant.
     """
 
     max_new_tokens: int = 100
@@ -50,9 +50,9 @@ class StopCriteria:
     include_stop: bool = False
     tool_calls: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         checked = {
-            "max_new_tokens": check_uint64("max_new_tokens", self.max_new_tokens),
+            "max_new_tokens": check_integer("max_new_tokens", self.max_new_tokens),
             "eos": _checked_eos(self.eos),
             "stop": checked_stops(self.stop),
             "include_stop": bool(self.include_stop),
@@ -197,7 +197,7 @@ def checked_stops(stops: Iterable[str]) -> tuple[str, ...]:
     return stops
 
 
-def _checked_eos(eos) -> bool | tuple[int, ...]:
+def _checked_eos(eos: object) -> bool | tuple[int, ...]:
     if isinstance(eos, bool):
         return eos
     if isinstance(eos, str):
@@ -206,4 +206,4 @@ def _checked_eos(eos) -> bool | tuple[int, ...]:
         ids = (operator.index(eos),) if hasattr(eos, "__index__") and not getattr(eos, "ndim", 0) else tuple(eos)
     except TypeError:
         raise TypeError(f"eos is {eos!r}; expected True, False, a token id, or a list of them.") from None
-    return tuple(sorted({check_uint64("eos", token_id) for token_id in ids})) or False
+    return tuple(sorted({check_integer("eos", token_id) for token_id in ids})) or False

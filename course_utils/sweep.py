@@ -29,7 +29,7 @@ RESULTS = ("text", "finish_reason", "n_tokens", "error")
 
 @dataclass(frozen=True)
 class Cell:
-    """One text of a sweep: what is asked for."""
+    """One text of a sweep: its prompt and its settings."""
 
     problem: int  # the number of the prompt
     prompt: str
@@ -37,7 +37,7 @@ class Cell:
     params: SamplingParams  # with the seed
 
     @property
-    def key(self) -> tuple:
+    def key(self) -> tuple[int, str, int]:
         return self.problem, self.setting, self.params.seed
 
 
@@ -101,7 +101,9 @@ def _results(tasks: list, n_jobs: int | None) -> Iterator[list[dict]]:
         yield from parallel(tasks)
 
 
-def _run_batch(model, vocab, cells: Sequence[Cell], metrics: Mapping[str, Callable], stopping) -> list[dict]:
+def _run_batch(
+    model, vocab, cells: Sequence[Cell], metrics: Mapping[str, Callable], stopping: StopCriteria
+) -> list[dict]:
     """The rows of some cells. In a worker, too: it takes its arguments and returns plain values."""
     with _one_thread():
         try:
@@ -112,7 +114,7 @@ def _run_batch(model, vocab, cells: Sequence[Cell], metrics: Mapping[str, Callab
         return [_row(cell, result, metrics) for cell, result in zip(cells, found, strict=True)]
 
 
-def _alone(model, vocab, cell: Cell, stopping) -> Generation | Exception:
+def _alone(model, vocab, cell: Cell, stopping: StopCriteria) -> Generation | Exception:
     try:
         return generate(model, vocab, cell.prompt, cell.params, stopping, sample=cell.problem)
     except Exception as error:
@@ -138,7 +140,7 @@ def _said(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _plain(value):
+def _plain(value: object) -> bool | int | float | str | None:
     """A metric's value as a file can hold it: NumPy's and torch's single numbers become Python's."""
     value = value.item() if hasattr(value, "item") else value
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -147,7 +149,7 @@ def _plain(value):
 
 
 @contextmanager
-def _one_thread():
+def _one_thread() -> Iterator[None]:
     """Threads inside each of many processes get into each other's way, and a sum's order depends on their number."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -174,7 +176,13 @@ def _table(cells: Sequence[Cell], rows: Mapping[tuple, dict], metric_names: list
     )  # NaN where a filter is off, whatever the other rows have
 
 
-def _check(prompts, settings, seeds, metrics, batch_size: int) -> None:
+def _check(
+    prompts: Sequence[str],
+    settings: Mapping[str, SamplingParams],
+    seeds: Sequence[int],
+    metrics: Mapping[str, Callable],
+    batch_size: int,
+) -> None:
     if isinstance(prompts, str) or not all(isinstance(prompt, str) for prompt in prompts):
         raise TypeError("prompts is a str, or holds something else than one; expected a list of str.")
     if not isinstance(settings, Mapping) or not all(isinstance(p, SamplingParams) for p in settings.values()):

@@ -12,20 +12,34 @@ from pathlib import Path
 from torch import nn
 
 from course_utils.checkpoint import fingerprint
+from course_utils.generation.reproduction import OLDER
 from course_utils.sampling import SamplingParams
+from course_utils.stopping import StopCriteria
 
 KIND = "sweep of prompts, settings and seeds"
+FORMAT = 2  # of the file; another number is another meaning of a line
 
 
 def digests(
-    model, vocab, prompts, settings: Mapping[str, SamplingParams], seeds, metric_names, stopping, batch_size
-) -> dict:
+    model,
+    vocab,
+    prompts: Sequence[str],
+    settings: Mapping[str, SamplingParams],
+    seeds: Sequence[int],
+    metric_names: Sequence[str],
+    stopping: StopCriteria,
+    batch_size: int,
+) -> dict[str, str]:
     """A short fingerprint of each argument that the rows depend on.
 
-    A model that is no torch module, such as a hand-made mock, is known by its class only.
+    A model that is not a torch module, such as a hand-made mock, is known by its class only.
     """
-    module = isinstance(model, nn.Module)
-    weights = fingerprint(model, vocab) if module else f"{type(model).__qualname__} {vocab.tokens}"
+    planned_from = getattr(model, "planned_from", None)  # a plan names the model that it was made from
+    original = model if planned_from is None else planned_from
+    if isinstance(original, nn.Module):
+        weights = fingerprint(original, vocab) + (" planned" if planned_from is not None else "")
+    else:
+        weights = f"{type(model).__qualname__} {vocab.tokens}"
     texts = {
         "model and vocabulary": weights,
         "prompts": json.dumps(list(prompts)),
@@ -48,7 +62,7 @@ class Store:
 
     def __init__(self, path: str | Path | None, arguments: Mapping[str, str]):
         self.path = None if path is None else Path(path)
-        self.header = {"what": KIND, "arguments": dict(arguments)}
+        self.header = {"what": KIND, "format": FORMAT, "arguments": dict(arguments)}
         self.rows: dict[tuple, dict] = {}
         self._file = None
         if self.path is not None and self.path.exists():
@@ -60,7 +74,15 @@ class Store:
             return  # an empty file is as good as none
         header = _loaded(first)
         if header is None or header.get("what") != KIND:
-            raise ValueError(f"{self.path} is no file of a sweep. Give `keep` a new name; this file was left as it is.")
+            raise ValueError(
+                f"{self.path} is not a file of a sweep. Give `keep` a new name; this file was left as it is."
+            )
+        if (theirs := header.get("format", 1)) != FORMAT:
+            reason = f" {OLDER}" if theirs == 1 else ""
+            raise ValueError(
+                f"{self.path} has the format {theirs}; expected {FORMAT}.{reason} Give `keep` a new name; this file "
+                f"was left as it is."
+            )
         theirs = header.get("arguments", {})
         other = [name for name, value in self.header["arguments"].items() if theirs.get(name) != value]
         if other:
@@ -83,7 +105,7 @@ class Store:
             self._file = self.path.open("a", encoding="utf-8", newline="\n")
         return self
 
-    def __exit__(self, *error) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._file is not None:
             self._file.close()
 

@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
+from typing import NoReturn
 
-from course_utils.loop import Batch
-from course_utils.randomness import check_uint64
-from course_utils.row import Row
+from course_utils.arguments import check_integer
+from course_utils.generation import start
+from course_utils.generation.batch import Batch
+from course_utils.generation.row import Row
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
 from course_utils.text import SPECIALS
@@ -90,7 +92,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict:
     return dict(pairs)
 
 
-def _refuse(constant: str):
+def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
 
 
@@ -165,11 +167,11 @@ def run_with_tools(
     over all turns. A call that may not run ends the text: an error as a result is nothing that the model has ever seen.
     max_rounds: how many calls may run. The other arguments are those of `generation.generate`.
     """
-    max_rounds = check_uint64("max_rounds", max_rounds)
+    max_rounds = check_integer("max_rounds", max_rounds)
     if isinstance(stopping, StopCriteria):  # the row refuses anything else
         stopping = replace(stopping, tool_calls=True)
-    row = Row.start(model, vocab, prompt, sampling, stopping, sample)
-    batch = Batch(model, vocab, [row], use_cache)
+    row = start(model, vocab, prompt, sampling, stopping, sample)
+    batch = Batch(model, [row], use_cache)
     turns = []
     while True:
         batch.run()
@@ -181,7 +183,9 @@ def run_with_tools(
         row.go_on(_result_ids(vocab, result))
 
 
-def _judged(row: Row, tools, may_run: bool) -> tuple[Outcome | None, str | None]:
+def _judged(
+    row: Row, tools: Mapping[str, Callable[..., int | str]], may_run: bool
+) -> tuple[Outcome | None, str | None]:
     if row.call is None:
         return None, None
     if row.finish_reason is not FinishReason.TOOL_CALL:

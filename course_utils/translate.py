@@ -49,13 +49,7 @@ def to_llama_cpp(params: SamplingParams) -> dict:
 
 def steps_on(params: SamplingParams) -> tuple[str, ...]:
     """The steps that can change something, in their order: not those at None, 0 or 1 that keep everything as it is."""
-    on = {
-        "temperature": params.temperature != 1,
-        "top_k": bool(params.top_k),
-        "top_p": params.top_p is not None and params.top_p < 1,
-        "min_p": bool(params.min_p),
-    }
-    return tuple(step for step in params.order if on[step])
+    return tuple(step for step, _ in params.steps)
 
 
 def _numbers(params: SamplingParams) -> dict:

@@ -50,7 +50,7 @@ def test_pairs_of_small_integers_do_not_overflow(dtype):
 
 
 @pytest.mark.parametrize("ids", [[], [1], np.array(1), [[0, 1], [1, 0]], torch.zeros(2, 0, dtype=torch.long)])
-def test_there_must_be_a_pair_TXT_13(ids):
+def test_there_must_be_a_pair(ids):
     for call in (count_bigrams, BigramLM.fit):
         with pytest.raises(ValueError, match="at least two tokens"):
             call(ids, 2)
@@ -77,7 +77,7 @@ def test_a_vocabulary_too_large_for_a_table_is_refused_with_the_limit(vocab_size
 # --- from counts to logits
 
 
-def test_rows_are_divided_by_their_own_sums_TXT_06():
+def test_rows_are_divided_by_their_own_sums():
     probs = counts_to_logits(count_bigrams(ABAB, 2), add=1).exp()
     assert probs.flatten().tolist() == pytest.approx([0.25, 0.75, 2 / 3, 1 / 3])
 
@@ -96,7 +96,7 @@ def test_an_unseen_pair_is_minus_infinity_and_an_unseen_row_uniform():
     assert logits.tolist() == [[0, -math.inf], [pytest.approx(math.log(0.5))] * 2]
 
 
-def test_add_one_makes_every_pair_possible_TXT_07():
+def test_add_one_makes_every_pair_possible():
     logits = BigramLM.fit(ABAB, 2, add=1)(torch.tensor([[0]]))[0, -1]
     assert -logits[0].item() == pytest.approx(1.386294, abs=1e-6)  # "aa" never occurred
     assert BigramLM.fit(ABAB, 2)(torch.tensor([[0]]))[0, -1, 0] == -math.inf

@@ -6,21 +6,31 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils.exercises import noting_model
-from course_utils.exercises.cached_loop import CACHED_CASES
-from course_utils.exercises.nb05_kv_cache import KV_BYTES, generate_cached
-from course_utils.exercises.noting_model import MockModel, below_zero, close, path, real_model, real_path, scores, tied
+from course_utils import exercises
+from course_utils.checker.exercise import Equals
+from course_utils.exercises.common import noting_model
+from course_utils.exercises.common.noting_model import (
+    MockModel,
+    below_zero,
+    close,
+    path,
+    real_model,
+    real_path,
+    scores,
+    tied,
+)
 from course_utils.transformer import Transformer
 
+KV_BYTES, CACHED = exercises.exercise("05.kv_bytes"), exercises.exercise("05.generate_cached")
 LESSON, GQA = (32, 8, 128, 1, 1, 2), (2, 2, 8, 16, 1, 4)
 
 
 def wanted(sizes):
-    [case] = [case for case in KV_BYTES.cases if case.args() == sizes and isinstance(case.want, int)]
-    return case.want
+    [case] = [case for case in KV_BYTES.cases if case.call.args() == sizes and isinstance(case.expect, Equals)]
+    return case.expect.answer
 
 
-def test_kvc_12_bytes_by_hand():
+def test_bytes_by_hand():
     assert wanted(LESSON) == 131_072
     assert wanted((32, 8, 128, 4096, 8, 2)) == 4 * 1024**3
     assert wanted(GQA) == 4096
@@ -28,7 +38,7 @@ def test_kvc_12_bytes_by_hand():
 
 
 def test_the_large_sizes_are_beyond_32_bits_and_float32_and_within_what_is_compared_exactly():
-    largest = max(case.want for case in KV_BYTES.cases if isinstance(case.want, int))
+    largest = max(case.expect.answer for case in KV_BYTES.cases if isinstance(case.expect, Equals))
     assert 2**32 < largest < 2**53 and int(np.float32(largest)) != largest
 
 
@@ -72,7 +82,7 @@ def test_the_mock_is_called_as_a_transformer_is():
 
 
 @pytest.mark.parametrize("chunks", [[4], [1, 3], [2, 2], [1, 1, 1, 1]])
-def test_kvc_19_the_mocks_logits_are_the_same_in_any_chunks(chunks):
+def test_the_mocks_logits_are_the_same_in_any_chunks(chunks):
     model, ids = MockModel(), torch.tensor([[3, 1, 4, 1]])
     cache = model.new_cache()
     rows = torch.cat([model(chunk, cache) for chunk in ids.split(chunks, dim=1)], dim=1)
@@ -80,20 +90,20 @@ def test_kvc_19_the_mocks_logits_are_the_same_in_any_chunks(chunks):
 
 
 @pytest.mark.parametrize("make", [MockModel, real_model])
-def test_kvc_05_the_reference_feeds_each_token_once(make):
+def test_the_reference_feeds_each_token_once(make):
     model = make()
-    new = generate_cached(model, [5, 4, 6], 4)
+    new = CACHED.solution()(model, [5, 4, 6], 4)
     assert [call.ids for call in model.fed] == [[5, 4, 6], *([token] for token in new[:-1])]
     assert [call.start for call in model.fed] == [0, 3, 4, 5] and len({id(call.cache) for call in model.fed}) == 1
 
 
 def test_each_case_starts_with_nothing_noted_and_a_prompt_of_its_own():
-    for case in CACHED_CASES:
-        model, prompt, n = case.args()
-        assert model.fed == [] and n >= 0 and prompt and prompt is not case.args()[1]
+    for case in CACHED.cases:
+        model, prompt, n = case.call.args()
+        assert model.fed == [] and n >= 0 and prompt and prompt is not case.call.args()[1]
 
 
-def test_kvc_03_06_the_mocks_logits_depend_on_the_new_token_and_on_the_first_one():
+def test_the_mocks_logits_depend_on_the_new_token_and_on_the_first_one():
     def after(tokens):
         model = MockModel()
         cache = model.new_cache()

@@ -18,9 +18,11 @@ import numpy as np
 import pytest
 import torch
 
-from course_utils import answers, checking, exercises, running, sampling
+from course_utils import checking, exercises, sampling
+from course_utils.checker import answers, running
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise
+from course_utils.checker.judging import judge
 from course_utils.checking import check, hint, solution
-from course_utils.judging import Case, Exercise, judge
 
 
 @pytest.fixture(autouse=True)
@@ -101,7 +103,7 @@ def stub_that_passes(logits):
         stub_that_passes,
         lambda logits: ...,
         lambda logits: None,
-        exercises.nb01_one_forward_pass.softmax,
+        exercises.exercise("01.softmax").solution(),
         sampling.next_token_probs,
     ],
 )
@@ -110,7 +112,7 @@ def test_not_attempted(attempt, capsys):
     assert capsys.readouterr().out.startswith("Not attempted: 01.softmax.")
 
 
-def test_nbv_06_a_name_that_already_exists_is_no_attempt():
+def test_a_name_that_already_exists_is_no_attempt():
     from functools import partial
 
     from course_utils.sampling import top_k_filter
@@ -215,7 +217,7 @@ def test_check_never_raises_and_never_passes_nonsense(key, number, capsys):
 
 def test_a_check_computes_for_less_than_a_second():
     for key, exercise in exercises.all_exercises().items():
-        if exercise.is_function:
+        if isinstance(exercise, FunctionExercise):
             reference = exercise.solution()
             judge(exercise, lambda *args, f=reference: f(*args))
             best = min(timed(lambda k=key, f=reference: check(k, lambda *args: f(*args))) for _ in range(3))
@@ -228,7 +230,7 @@ def timed(call):
     return time.process_time() - start
 
 
-def test_nbv_13_the_learners_names_stay_as_they_are(capsys):
+def test_the_learners_names_stay_as_they_are(capsys):
     names = {"t": 1}
     code = textwrap.dedent(
         """
@@ -399,7 +401,7 @@ def test_a_function_that_passes_may_print_as_well(capsys):
     assert capsys.readouterr().out.splitlines()[0].startswith("Passed")
 
 
-def test_nbv_17_warnings_are_no_errors_here_and_do_not_drown_the_verdict(capfd):
+def test_warnings_are_no_errors_here_and_do_not_drown_the_verdict(capfd):
     def warns(logits):
         for _ in range(20):
             warnings.warn("careful", RuntimeWarning, stacklevel=1)
@@ -416,8 +418,9 @@ def test_nbv_17_warnings_are_no_errors_here_and_do_not_drown_the_verdict(capfd):
 
 def test_a_function_gets_copies():
     seen = []
-    case = Case("a", "b.", "c", lambda: ([1, 2],), want=[1, 2])
-    exercise = Exercise("09.x", "x", "x", "easy", 1, (), "", cases=(case, case))
+    case = Case("a", "b.", Call("c", lambda: ([1, 2],)), Equals([1, 2]))
+    exercise = FunctionExercise(id="09.x", writes="x", contract="x", difficulty="easy", minutes=1, hints=(),
+                                reference="", cases=(case, case))  # fmt: skip
     assert judge(exercise, lambda ids: seen.append(list(ids)) or ids.clear() or [1, 2]).hint_id == "changes-input"
     assert seen == [[1, 2], [1, 2]]
 
@@ -471,7 +474,7 @@ def test_a_record_that_cannot_be_written_is_said(tmp_path, monkeypatch, capsys):
     assert "could not be recorded" in capsys.readouterr().out
 
 
-def test_txt_09_a_console_of_another_encoding_is_no_error():
+def test_a_console_of_another_encoding_is_no_error():
     code = 'from course_utils.checking import check; check("00.first_answer", "→ ü \\ud800")'
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     result = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
@@ -518,18 +521,18 @@ def test_the_same_numbers_are_the_same_answer(value):
         (-math.inf, "other numbers"),
     ],
 )
-def test_eqv_03_what_never_equals_a_number(value, phrase):
+def test_what_never_equals_a_number(value, phrase):
     assert phrase in answers.difference(value, 1.0)
 
 
-def test_eqv_03_the_four_of_the_report():
+def test_nan_another_shape_nothing_and_a_wide_miss_never_equal():
     assert not answers.same([math.nan, math.nan], [0.5, 0.5])
     assert not answers.same([0.5], [0.5, 0.5, 0.5])
     assert not answers.same([], [0.5])
     assert not answers.same([0.5, 0.5001], [0.5, 0.5])
 
 
-def test_nbv_14_the_last_digit_is_forgiven_and_no_more():
+def test_the_last_digit_is_forgiven_and_no_more():
     assert answers.same(-15.999999999999996, -16.0) and not answers.same(-15.99, -16.0)
     assert answers.same(0.5 + 1e-5, 0.5) and not answers.same(0.5 + 1.1e-5, 0.5)
 

@@ -108,7 +108,7 @@ def test_a_folder_that_is_not_there_is_named():
         (dict(vocab_size=9), "says 9"),
         (dict(num_hidden_layers=3), "lacks 'model.layers.2"),
         (dict(num_hidden_layers=1), "has the unknown 'model.layers.1"),
-        (dict(intermediate_size=24), "has shape"),
+        (dict(intermediate_size=24), "has the shape"),
         (dict(tie_word_embeddings=True), "has the unknown 'lm_head.weight'"),
     ],
 )
@@ -143,7 +143,7 @@ def test_half_precision_weights_are_read_as_float32(folder):
     save_file({name: tensor.bfloat16() for name, tensor in tensors.items()}, folder / "model.safetensors")
     model, _ = load_model(folder)
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
-    assert torch.equal(model.embedding.weight, made().embedding.weight.bfloat16().float())
+    assert torch.equal(model.model.embed_tokens.weight, made().model.embed_tokens.weight.bfloat16().float())
 
 
 def test_model_and_vocabulary_must_fit(tmp_path):
@@ -157,7 +157,7 @@ def test_the_fingerprint_is_that_of_weights_shape_and_vocabulary():
     assert fingerprint(made(), VOCAB) == same and len(same) == 64
     changed = made()
     with torch.no_grad():
-        changed.layers[0].down[3, 3] += 1e-6
+        changed.model.layers[0].mlp.down_proj.weight[3, 3] += 1e-6
     others = [
         fingerprint(changed, VOCAB),
         fingerprint(made(norm_eps=1e-3), VOCAB),

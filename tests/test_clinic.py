@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from course_utils import clinic
+from course_utils.checker.judging import judge
 from course_utils.checkpoint import load_model
 from course_utils.compare_logits import cached_equals_full, compare_logits, in_chunks
-from course_utils.exercises import diagnose
+from course_utils.exercises.nb06_is_the_cache_right import diagnose
 from course_utils.generation import generate_batch
-from course_utils.judging import judge
 from course_utils.kv_cache import reuse_prefix
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
@@ -112,8 +112,8 @@ def test_rounded_keys_make_small_differences_and_those_of_another_layer_large_on
 
 def test_the_exercise_knows_every_fault_and_its_answer():
     assert sorted(diagnose.NAMES) == sorted(clinic.FAULTS)
-    assert judge(diagnose.DIAGNOSE, clinic.DIAGNOSES).status == "passed"
-    assert judge(diagnose.DIAGNOSE, dict.fromkeys(clinic.DIAGNOSES, ...)).status == "not attempted"
+    assert judge(diagnose.EXERCISE, clinic.DIAGNOSES).status == "passed"
+    assert judge(diagnose.EXERCISE, dict.fromkeys(clinic.DIAGNOSES, ...)).status == "not attempted"
 
 
 def test_no_two_specimens_have_the_same_signature(sound, reports, ids):

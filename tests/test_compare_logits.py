@@ -42,13 +42,13 @@ def random_logits(*shape, seed=0, scale=5.0):
         (torch.zeros(1, 0, 3), torch.zeros(1, 0, 3), None),
     ],
 )
-def test_eqv_03_the_check_can_fail(got, want, atol):
+def test_what_differs_is_never_called_equal(got, want, atol):
     for a, b in ((got, want), (want, got)):
         report = compare_logits(torch.tensor(a) if isinstance(a, list) else a, b, atol)
         assert not report and not report.equal and str(report).startswith("different: ")
 
 
-def test_eqv_05_equal_greedy_tokens_do_not_prove_equal_logits():
+def test_equal_greedy_tokens_do_not_prove_equal_logits():
     report = compare_logits([2.0, 1.0, 0.0], [2.5, 1.0, 0.0])
     assert report.argmax_agreement == 1.0 and report.max_abs_diff == 0.5 and not report.equal
 
@@ -143,7 +143,7 @@ def test_ids_of_another_kind_are_refused(ids):
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 39, 40])
-def test_eqv_04_every_length_and_position_is_compared(shipped, length):
+def test_every_length_and_position_is_compared(shipped, length):
     model, ids = shipped
     ids = ids[:, :length]
     for split in sorted({1, (length + 1) // 2, length}):
@@ -152,7 +152,7 @@ def test_eqv_04_every_length_and_position_is_compared(shipped, length):
         assert report.differences.shape == (1, length)
 
 
-def test_eqv_04_the_whole_context_in_any_chunks(shipped):
+def test_the_whole_context_is_compared_in_any_chunks(shipped):
     model, ids = shipped
     block = torch.cat([ids, ids, ids], dim=1)[:, : model.block_size]
     assert block.shape[1] == model.block_size
@@ -171,7 +171,7 @@ def test_the_shipped_model_is_well_within_the_tolerance_and_another_model_is_far
     assert not report and report.max_abs_diff > 1000 * report.tolerance and report.first_divergence == Place(0, 0)
 
 
-def test_eqv_02_the_comparison_is_made_in_eval_mode_and_the_mode_restored():
+def test_the_comparison_is_made_in_eval_mode_and_the_mode_restored():
     torch.manual_seed(0)
     model = Transformer(TransformerConfig(11, 2, 4, 2, 16, 32, dropout=0.5)).train()
     ids = torch.arange(20) % 11

@@ -1,6 +1,8 @@
 """The exercises: planted wrong solutions are caught with their hints, right ones pass, references are right."""
 
+import inspect
 import math
+import os
 import re
 import subprocess
 import sys
@@ -10,24 +12,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+import wrong_solutions
 from wrong_solutions import RIGHT, WRONG
 from wrong_solutions.__main__ import TARGET, found, table
 
-from course_utils import answers, bigram, exercises, metrics, sampling
-from course_utils.exercises import nb01_one_forward_pass, nb02_temperature
-from course_utils.exercises.filters import softmax
-from course_utils.exercises.inputs import scores
-from course_utils.judging import CHANGES_INPUT, NOT_A_FUNCTION, judge
+from course_utils import bigram, exercises, metrics, sampling
+from course_utils.checker import answers
+from course_utils.checker.exercise import CHANGES_INPUT, NOT_A_FUNCTION, Equals, FunctionExercise, Holds, Raises
+from course_utils.checker.judging import judge
+from course_utils.exercises.common.filters import softmax
+from course_utils.exercises.common.inputs import scores
 
 EXERCISES = exercises.all_exercises()
-FUNCTIONS = {key: exercise for key, exercise in EXERCISES.items() if exercise.is_function}
+FUNCTIONS = {key: exercise for key, exercise in EXERCISES.items() if isinstance(exercise, FunctionExercise)}
 
 
 def kind_of_answer(exercise):
     """NumPy's letter for what the reference answers: "f" floats, "i" integers, "b" bools, "O" and None no numbers."""
     for case in exercise.cases:
-        if case.raises is None:
-            answer = exercise.solution()(*case.args())
+        if not isinstance(case.expect, Raises):
+            answer = exercise.solution()(*case.call.args())
             answer = answer.detach() if isinstance(answer, torch.Tensor) else answer
             mixed = isinstance(answer, tuple) and len({*map(type, answer)}) > 1
             return None if mixed else np.asarray(answer).dtype.kind
@@ -37,7 +41,9 @@ def kind_of_answer(exercise):
 KINDS = {key: kind_of_answer(exercise) for key, exercise in FUNCTIONS.items()}
 NUMBERS = [key for key, kind in KINDS.items() if kind in tuple("fib")]
 FLOATS = [key for key, kind in KINDS.items() if kind == "f"]
-AUTHORING = Path(__file__).resolve().parent.parent / "authoring"
+PLANTED = Path(wrong_solutions.__file__).resolve().parent
+EXERCISE_FILES = Path(exercises.__file__).resolve().parent
+AUTHORING = PLANTED.parent.parent / "authoring"
 
 
 def name_of(attempt):
@@ -76,9 +82,8 @@ def test_every_hint_has_a_planted_solution_and_no_other(key):
 @pytest.mark.parametrize("key", EXERCISES)
 def test_two_misconceptions_have_two_texts(key):
     exercise = EXERCISES[key]
-    texts = {(case.hint_id, case.hint) for case in exercise.cases} | {
-        (known.hint_id, known.hint) for known in exercise.misconceptions
-    }
+    known = exercise.cases if key in FUNCTIONS else exercise.misconceptions
+    texts = {(entry.hint_id, entry.hint) for entry in known}
     assert max(Counter(text for _, text in texts).values()) == 1
     assert all(hint.endswith((".", "?", ")")) and len(hint) < 260 for _, hint in texts)
 
@@ -94,12 +99,12 @@ def test_the_reference_passes_and_the_packages_function_itself_is_no_attempt(key
 @pytest.mark.parametrize(
     "value", [math.nan, [], torch.tensor([]), torch.tensor([0.5]), [[]], "", 0.5, {}, [math.nan] * 3]
 )
-def test_eqv_03_constants_never_pass(key, value):
+def test_constants_never_pass(key, value):
     assert judge(EXERCISES[key], lambda *args: value).status == "wrong"
 
 
 @pytest.mark.parametrize("key", NUMBERS)
-def test_eqv_03_nan_in_a_right_answer_never_passes(key):
+def test_nan_in_a_right_answer_never_passes(key):
     reference = EXERCISES[key].solution()
 
     def with_nan(*args):
@@ -112,7 +117,7 @@ def test_eqv_03_nan_in_a_right_answer_never_passes(key):
 
 
 @pytest.mark.parametrize("key", NUMBERS)
-def test_eqv_03_a_right_answer_of_another_shape_never_passes(key):
+def test_a_right_answer_of_another_shape_never_passes(key):
     reference = EXERCISES[key].solution()
     for change in (lambda x: x[None], lambda x: x[..., None], lambda x: x.reshape(-1)[:1], lambda x: x.reshape(-1)[:0]):
         finding = judge(EXERCISES[key], lambda *args, change=change: change(numbers(reference(*args))))
@@ -120,7 +125,7 @@ def test_eqv_03_a_right_answer_of_another_shape_never_passes(key):
 
 
 @pytest.mark.parametrize("key", FLOATS)
-def test_nbv_14_the_tolerance_is_neither_tight_nor_wide(key):
+def test_the_tolerance_is_neither_tight_nor_wide(key):
     reference = EXERCISES[key].solution()
 
     def off_by(amount):
@@ -132,7 +137,10 @@ def test_nbv_14_the_tolerance_is_neither_tight_nor_wide(key):
 
     wider = {"09.last_token": 1e-4}  # the contract's
     # Near 1000 float32 itself is coarse; where tiny numbers are asked for, only the slack of a float64 is left.
-    stated = wider.get(key, min(case.atol for case in EXERCISES[key].cases))
+    expected = [case.expect for case in EXERCISES[key].cases]
+    stated = wider.get(
+        key, min((expect.atol for expect in expected if isinstance(expect, Equals)), default=answers.ATOL)
+    )
     atol = stated + answers._SLACK
     assert stated <= 1e-4 and off_by(0.4 * atol) == "passed" and off_by(3 * atol) == "wrong"
 
@@ -148,10 +156,11 @@ def test_what_cannot_be_changed_needs_no_planted_change():
 
 
 @pytest.mark.parametrize("key", EXERCISES)
-def test_nbv_19_no_hint_tells_the_answer(key):
+def test_no_hint_tells_the_answer(key):
     exercise = EXERCISES[key]
-    told = " ".join([*exercise.hints, exercise.general, *(case.hint for case in exercise.cases),
-                     *(known.hint for known in exercise.misconceptions)])  # fmt: skip
+    known = exercise.cases if key in FUNCTIONS else exercise.misconceptions
+    general = "" if key in FUNCTIONS else exercise.general
+    told = " ".join([*exercise.hints, general, *(entry.hint for entry in known)])
     assert not re.search(r"0?\.\d\d\d|\b26[89]\b|\b270\b", told)
 
 
@@ -169,6 +178,51 @@ def test_the_notebooks_say_the_same_of_difficulty_and_minutes():
             said[key] = (rest[0], int(rest[1]))
     known = {key: (e.difficulty, e.minutes) for key, e in EXERCISES.items()}
     assert len(said) >= 10 and {key: known[key] for key in said} == said
+
+
+@pytest.mark.parametrize("key", EXERCISES)
+def test_an_exercise_and_its_planted_solutions_are_found_by_its_id(key):
+    """`03.top_p` is nb03_top_k_top_p/top_p.py, in the package and in tests/wrong_solutions."""
+    number, name = key.split(".")
+    [own] = EXERCISE_FILES.glob(f"nb{number}_*/{name}.py")
+    planted = PLANTED / own.relative_to(EXERCISE_FILES)
+    place = ".".join(own.relative_to(EXERCISE_FILES).with_suffix("").parts)
+    assert exercises.places()[key] == place and EXERCISES[key].id == key
+    assert (AUTHORING / f"{own.parent.name[2:]}.py").is_file()
+    plants = [attempt for _, attempt in WRONG[key]] + RIGHT[key]
+    files = {inspect.getsourcefile(sys.modules[f"wrong_solutions.{place}"])}
+    assert files == {str(planted)} and plants
+    defined = {
+        attempt.__module__ for attempt in plants if inspect.isfunction(attempt) and inspect.unwrap(attempt) is attempt
+    }
+    assert {name for name in defined if name.startswith("wrong_solutions")} <= {f"wrong_solutions.{place}"}
+
+
+def test_every_file_of_an_exercise_is_named_by_its_notebook_and_every_plant_has_an_exercise():
+    there = {
+        ".".join(path.relative_to(EXERCISE_FILES).with_suffix("").parts) for path in EXERCISE_FILES.glob("nb*/[!_]*.py")
+    }
+    assert there == set(exercises.places().values())
+    planted = {".".join(path.relative_to(PLANTED).with_suffix("").parts) for path in PLANTED.glob("nb*/[!_]*.py")}
+    assert planted == there
+
+
+def test_a_check_and_a_look_at_the_plants_read_one_exercise_only():
+    code = """
+import sys
+from wrong_solutions import WRONG
+from course_utils.checking import check
+check("03.top_p", WRONG["03.top_p"][0][1])
+read = {name for name in sys.modules if ".nb" in name and name.count(".") >= 2}
+print(*sorted(name for name in read if name.startswith(("course_utils.exercises", "wrong_solutions"))))
+"""
+    paths = os.pathsep.join([str(PLANTED.parent), str(PLANTED.parent.parent)])
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8",
+                            env={**os.environ, "PYTHONPATH": paths})  # fmt: skip
+    read = result.stdout.splitlines()[-1].split()
+    assert "course_utils.exercises.nb03_top_k_top_p.top_p" in read and "wrong_solutions.nb03_top_k_top_p.top_p" in read
+    assert {name.split(".")[-1] for name in read} <= {"top_p", "top_k"}, result.stderr  # the plants share a function
+    assert "course_utils.exercises.nb03_top_k_top_p.top_k" not in read
 
 
 def test_an_exercise_belongs_to_the_notebook_of_its_number():
@@ -192,13 +246,12 @@ def test_the_table_in_the_docs_is_fresh():
 def test_the_references_equal_the_package():
     logits = torch.tensor(scores(71, 3, 4, 6))
     plain = sampling.SamplingParams()
-    ours = nb01_one_forward_pass.softmax(logits)
+    ours = EXERCISES["01.softmax"].solution()(logits)
     torch.testing.assert_close(ours, sampling.next_token_probs(logits, plain))
-    torch.testing.assert_close(
-        nb02_temperature.probs_at(logits, 0.7), sampling.next_token_probs(logits, sampling.SamplingParams(0.7))
-    )
+    probs = EXERCISES["02.temperature"].solution()(logits, 0.7)
+    torch.testing.assert_close(probs, sampling.next_token_probs(logits, sampling.SamplingParams(0.7)))
     greedy = sampling.next_token_probs(logits, sampling.SamplingParams(greedy=True))
-    assert (greedy.gather(-1, nb02_temperature.greedy(logits)[..., None]) == 1).all()
+    assert (greedy.gather(-1, EXERCISES["02.greedy"].solution()(logits)[..., None]) == 1).all()
     assert EXERCISES["02.repetition_rate"].solution() is metrics.repetition_rate
     assert EXERCISES["01.counts_to_logits"].solution() is bigram.counts_to_logits
     assert EXERCISES["03.top_k"].solution() is sampling.top_k_filter
@@ -212,34 +265,34 @@ def test_hand_arithmetic_behind_the_cases():
     np.testing.assert_allclose(softmax(np.divide([2.0, 1.0], 2)), [0.622459, 0.377541], atol=1e-6)
     by_key = {key: {case.hint_id: case for case in exercise.cases} for key, exercise in FUNCTIONS.items()}
     np.testing.assert_allclose(
-        by_key["01.counts_to_logits"]["by-hand"].want, np.log([[0.25, 0.75], [0.5, 0.5]]), atol=1e-12
+        by_key["01.counts_to_logits"]["by-hand"].expect.answer, np.log([[0.25, 0.75], [0.5, 0.5]]), atol=1e-12
     )
-    assert by_key["03.top_k"]["by-hand"].want.tolist() == [-math.inf, 3, 2, -math.inf]
-    assert by_key["03.top_k"]["ties"].want.tolist() == [2, 3, -math.inf, -math.inf, -math.inf]
-    kept = np.isfinite(by_key["03.top_p"]["threshold"].args()[0].numpy()).sum()
+    assert by_key["03.top_k"]["by-hand"].expect.answer.tolist() == [-math.inf, 3, 2, -math.inf]
+    assert by_key["03.top_k"]["ties"].expect.answer.tolist() == [2, 3, -math.inf, -math.inf, -math.inf]
+    kept = np.isfinite(by_key["03.top_p"]["threshold"].call.args()[0].numpy()).sum()
     assert kept == 6
 
 
 def test_no_top_p_case_lies_on_an_edge():
     """An epsilon is not asked for: no running total may come near p. Logits tie only where either may stay."""
     for case in EXERCISES["03.top_p"].cases:
-        logits, p = case.args()
+        logits, p = case.call.args()
         probs = softmax(logits.numpy().astype(float)).reshape(-1, logits.shape[-1])
         for row in probs:
             ranked = np.sort(row[row > 0])[::-1]
             totals = ranked.cumsum()[:-1]
-            assert p == 1 or (np.abs(totals - p) > 1e-4).all(), case.shows
-            assert case.judge is not None or (np.diff(ranked) < 0).all(), case.shows
+            assert p == 1 or (np.abs(totals - p) > 1e-4).all(), case.call.shows
+            assert isinstance(case.expect, Holds) or (np.diff(ranked) < 0).all(), case.call.shows
 
 
-def test_sam_28_the_total_begins_with_the_likeliest():
+def test_the_total_begins_with_the_likeliest():
     [case] = [case for case in EXERCISES["03.top_p"].cases if case.hint_id == "unsorted"]
-    logits, p = case.args()
+    logits, p = case.call.args()
     np.testing.assert_allclose(softmax(logits.numpy()), [0.1, 0.6, 0.3], atol=1e-5)
     assert p == 0.55
 
 
-def test_sam_07_the_two_orders_keep_other_tokens():
+def test_the_two_orders_keep_other_tokens():
     logits = np.array([2.5, 1.5, 0.0])
     assert softmax(logits / 0.5)[0] >= 0.8 > softmax(logits)[0]
     assert (
@@ -247,8 +300,11 @@ def test_sam_07_the_two_orders_keep_other_tokens():
     )
 
 
-def test_met_02_the_repetition_rate_by_hand():
-    by_hand = {("".join(map(str, case.args()[0])), case.args()[1]): case.want
-               for case in EXERCISES["02.repetition_rate"].cases if isinstance(case.want, float)}  # fmt: skip
+def test_the_repetition_rate_by_hand():
+    by_hand = {}
+    for case in EXERCISES["02.repetition_rate"].cases:
+        if isinstance(case.expect, Equals):
+            tokens, n = case.call.args()
+            by_hand["".join(map(str, tokens)), n] = case.expect.answer
     assert by_hand[("aabab", 2)] == 1 - 3 / 4 and by_hand[("abcabcabd", 3)] == pytest.approx(1 - 4 / 7)
     assert by_hand[("abcdeabcde", 4)] == pytest.approx(1 - 5 / 7)

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from course_utils import exercises
-from course_utils.judging import judge
+from course_utils.checker.exercise import Equals
+from course_utils.checker.judging import judge
 from course_utils.transformer import Transformer, TransformerConfig
 
 EXERCISES = exercises.all_exercises()
@@ -18,10 +19,10 @@ def one_answer(exercise, arguments, answer):
     return judge(exercise, lambda *given: answer if given == arguments else right(*given))
 
 
-def test_kvc_01_the_mask_of_a_chunk_is_aligned_bottom_right():
+def test_the_mask_of_a_chunk_is_aligned_bottom_right():
     """The reported case: two queries, six keys, equal scores, values 0 to 5."""
     reported = [[True] * 5 + [False], [True] * 6]
-    assert (2, 6) in [case.args() for case in MASK.cases]
+    assert (2, 6) in [case.call.args() for case in MASK.cases]
     assert one_answer(MASK, (2, 6), reported).status == "passed"
     values = torch.arange(6.0)
     for name, mask, mixed in [
@@ -70,17 +71,17 @@ def test_no_new_token_may_be_any_empty_row_of_one_axis():
         assert one_answer(POSITIONS, (3, 0), answer).status == "passed"
 
 
-@pytest.mark.parametrize("case", [case for case in COUNT.cases if isinstance(case.want, int)])
+@pytest.mark.parametrize("case", [case for case in COUNT.cases if isinstance(case.expect, Equals)])
 def test_the_expected_number_of_parameters_is_the_models_own(case):
-    [config] = case.args()
-    assert case.want == Transformer(config).n_parameters() == COUNT.solution()(config)
+    [config] = case.call.args()
+    assert case.expect.answer == Transformer(config).n_parameters() == COUNT.solution()(config)
 
 
 def test_the_first_config_by_hand():
     """29 tokens, 3 layers, 6 heads of 4, 2 key/value heads, width 24, feed-forward 40."""
     layer = 24 * 24 + 24 * 8 + 24 * 8 + 24 * 24 + 3 * 24 * 40 + 2 * 24
     first = next(case for case in COUNT.cases if case.hint_id == "by-hand")
-    assert first.want == 29 * 24 + 3 * layer + 24 + 24 * 29 == 14808
+    assert first.expect.answer == 29 * 24 + 3 * layer + 24 + 24 * 29 == 14808
 
 
 def test_a_published_number_of_parameters():
@@ -91,7 +92,7 @@ def test_a_published_number_of_parameters():
     assert COUNT.solution()(config) == 6_738_415_616
 
 
-def test_bat_02_the_last_real_position_of_a_right_padded_row_scores_as_the_row_alone():
+def test_the_last_real_position_of_a_right_padded_row_scores_as_the_row_alone():
     torch.manual_seed(3)
     model = Transformer(TransformerConfig(11, n_layer=2, n_head=2, n_kv_head=1, n_embd=8, block_size=16)).eval()
     for parameter in model.parameters():

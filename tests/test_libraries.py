@@ -13,9 +13,12 @@ import transformers
 from transformers import AutoModelForCausalLM, AutoTokenizer, DynamicCache, LogitsProcessorList
 
 from course_utils import checkpoint, text, translate
+from course_utils.checker.exercise import Raises
+from course_utils.checker.judging import judge
 from course_utils.compare_logits import compare_logits
-from course_utils.exercises import last_token, meaning, noting_llama, to_transformers
-from course_utils.judging import judge
+from course_utils.exercises.common import meaning, noting_llama
+from course_utils.exercises.nb09_real_libraries import last_token
+from course_utils.exercises.nb09_real_libraries import translate as to_transformers
 from course_utils.sampling import STEPS, SamplingParams, next_token_probs
 
 FOLDER = text.DATA / "tiny_llama"
@@ -97,7 +100,7 @@ def test_the_caches_new_name_gives_no_warning_and_the_old_one_does(theirs, token
     assert compare_logits(new.logits[0], theirs(ids).logits[0, -1:])
 
 
-def test_kvc_05_the_last_token_is_fed_once(theirs, tokenizer):
+def test_a_last_token_fed_twice_makes_the_cache_longer_and_the_logits_others(theirs, tokenizer):
     ids = ids_of(tokenizer, PROMPTS[2])
     cache = theirs(ids).cache
     assert cache.get_seq_length() == ids.shape[1]
@@ -106,7 +109,7 @@ def test_kvc_05_the_last_token_is_fed_once(theirs, tokenizer):
     assert not compare_logits(twice.logits[0], theirs(ids).logits[0, -1:])
 
 
-def test_kvc_06_token_by_token_stores_the_first_token_too(theirs, tokenizer):
+def test_token_by_token_stores_the_first_token_too(theirs, tokenizer):
     ids = ids_of(tokenizer, PROMPTS[2])
     cache = DynamicCache()
     steps = [theirs(ids[:, place : place + 1], cache=cache).logits for place in range(ids.shape[1])]
@@ -134,7 +137,7 @@ def batch_of(tokenizer, side, prompts=PROMPTS):
     return batch.input_ids, batch.attention_mask
 
 
-def test_bat_01_positions_count_each_rows_real_tokens(theirs, tokenizer, shipped):
+def test_positions_count_each_rows_real_tokens(theirs, tokenizer, shipped):
     by_hand = torch.tensor([[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]).cumsum(-1) - 1
     assert by_hand[0, 2:].tolist() == [0, 1, 2] and (by_hand[:, -1] + 1).tolist() == [3, 5]
     ids, mask = batch_of(tokenizer, "left")
@@ -150,7 +153,7 @@ def test_bat_01_positions_count_each_rows_real_tokens(theirs, tokenizer, shipped
         assert compare_logits(without_mask[row, -1], alone[-1]).equal != padded
 
 
-def test_bat_02_after_right_padding_the_last_real_token_is_read(theirs, tokenizer):
+def test_after_right_padding_the_last_real_token_is_read(theirs, tokenizer):
     ids, mask = batch_of(tokenizer, "right")
     logits, unmasked = theirs(ids, attention_mask=mask).logits, theirs(ids).logits
     for row, (prompt, place) in enumerate(zip(PROMPTS, (mask.sum(-1) - 1).tolist(), strict=True)):
@@ -159,13 +162,13 @@ def test_bat_02_after_right_padding_the_last_real_token_is_read(theirs, tokenize
         assert compare_logits(logits[row, -1], alone).equal == (place == ids.shape[1] - 1)
 
 
-def test_bat_03_04_the_tokenizer_takes_its_mask_from_lengths(tokenizer):
+def test_the_tokenizer_takes_its_mask_from_lengths(tokenizer):
     ids, mask = batch_of(tokenizer, "left", ("a<pad>b", "abcdef"))
     assert mask.tolist() == [[0, 0, 0, 1, 1, 1, 1], [1] * 7]
     assert ids[0][mask[0].bool()].tolist()[0] == 0, "id 0 is a real token"
 
 
-def test_bat_03_generate_takes_its_mask_from_the_ids(theirs, tokenizer, shipped):
+def test_generate_takes_its_mask_from_the_ids(theirs, tokenizer, shipped):
     ids = ids_of(tokenizer, PROMPTS[2])
     space = shipped[1].encode(" ")[0]
     options = {"max_new_tokens": 1, "do_sample": False, "output_logits": True, "return_dict_in_generate": True}
@@ -176,12 +179,12 @@ def test_bat_03_generate_takes_its_mask_from_the_ids(theirs, tokenizer, shipped)
     assert compare_logits(given[0], theirs(ids).logits[0, -1])
 
 
-def test_bat_05_rows_of_pads_give_numbers(theirs, tokenizer):
+def test_rows_that_begin_with_pads_give_numbers(theirs, tokenizer):
     ids, mask = batch_of(tokenizer, "left")
     assert torch.isfinite(theirs(ids, attention_mask=mask).logits).all()
 
 
-def test_bat_12_a_rows_greedy_text_is_the_one_that_it_has_alone(theirs, tokenizer):
+def test_a_rows_greedy_text_is_the_one_that_it_has_alone(theirs, tokenizer):
     options = {"max_new_tokens": 12, "do_sample": False, "output_logits": True, "return_dict_in_generate": True}
     ids, mask = batch_of(tokenizer, "left")
     together = theirs.generate(ids, attention_mask=mask, **options)
@@ -212,7 +215,7 @@ def test_what_generate_does_with_odd_settings():
             n_kept(**settings)
 
 
-def test_sam_07_their_two_orders_keep_other_tokens():
+def test_their_two_orders_keep_other_tokens():
     logits = torch.tensor([[2.5, 1.5, 0.0]])
     temperature, top_p = transformers.TemperatureLogitsWarper(0.5), transformers.TopPLogitsWarper(0.8)
     kept = [torch.isfinite(scores)[0].nonzero().flatten().tolist()
@@ -314,30 +317,31 @@ def test_what_vllm_refuses_or_changes_is_refused(settings):
 
 def test_no_case_of_translate_lies_on_an_edge():
     """float32 there and float64 here must keep the same tokens: totals stay clear of p, shares of min_p."""
-    for case in to_transformers.CASES:
-        [params] = case.args()
+    for case in to_transformers.EXERCISE.cases:
+        [params] = case.call.args()
         for row in meaning.rows().astype(float):
             assert len(np.unique(row)) == meaning.V
             left = next_token_probs(torch.tensor(row), replace(params, greedy=False, top_p=None, min_p=None,
                                     temperature=params.temperature or 1.0)).numpy()  # fmt: skip
             ranked = -np.sort(-left)
             if params.top_p is not None and 0 < params.top_p < 1:
-                assert np.abs(ranked.cumsum() - params.top_p).min() > 2e-5, case.shows
+                assert np.abs(ranked.cumsum() - params.top_p).min() > 2e-5, case.call.shows
             if params.min_p:
-                assert np.abs(ranked[1:] / ranked[0] - params.min_p).min() > 2e-5, case.shows  # the first always stays
+                others = ranked[1:]  # the first always stays
+                assert np.abs(others / ranked[0] - params.min_p).min() > 2e-5, case.call.shows
 
 
 def test_an_order_that_must_be_refused_gives_other_probabilities():
-    refused = [case for case in to_transformers.CASES if case.raises]
+    refused = [case for case in to_transformers.EXERCISE.cases if isinstance(case.expect, Raises)]
     assert len(refused) >= 6
     for case in refused:
-        [params] = case.args()
+        [params] = case.call.args()
         other = meaning.wanted(replace(params, order=STEPS))
-        assert np.abs(meaning.wanted(params) - other).max() > 1e-2, case.shows
+        assert np.abs(meaning.wanted(params) - other).max() > 1e-2, case.call.shows
 
 
 def test_each_setting_of_the_first_case_matters():
-    [params] = to_transformers.CASES[0].args()
+    [params] = to_transformers.EXERCISE.cases[0].call.args()
     for name, off in {"temperature": 1.0, "top_k": None, "top_p": None, "min_p": None}.items():
         assert np.abs(meaning.wanted(params) - meaning.wanted(replace(params, **{name: off}))).max() > 1e-2, name
 
@@ -349,13 +353,13 @@ def test_the_small_llamas_show_every_fault():
               *(last_token._faulty(mask_length=length) for length in (1, 5))]  # fmt: skip
     assert all(np.abs(other - right[-1]).max() > 0.05 for other in others)
     np.testing.assert_allclose(last_token._faulty(), right[-1], atol=1e-5)
-    model, _ = last_token.CASES[0].args()
+    model, _ = last_token.EXERCISE.cases[0].call.args()
     pristine = noting_llama.pristine()
     assert model is not pristine
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), pristine.parameters(), strict=True))
 
 
-@pytest.mark.parametrize("exercise", [last_token.LAST_TOKEN, to_transformers.TRANSLATE], ids=lambda e: e.id)
+@pytest.mark.parametrize("exercise", [last_token.EXERCISE, to_transformers.EXERCISE], ids=lambda e: e.id)
 def test_a_check_uses_up_no_random_number_and_leaves_the_verbosity(exercise):
     verbosity = transformers.utils.logging.get_verbosity()
     noting_llama.pristine.cache_clear()
@@ -370,11 +374,11 @@ def test_a_check_uses_up_no_random_number_and_leaves_the_verbosity(exercise):
     assert transformers.utils.logging.get_verbosity() == verbosity
 
 
-@pytest.mark.parametrize("exercise", [last_token.LAST_TOKEN, to_transformers.TRANSLATE], ids=lambda e: e.id)
+@pytest.mark.parametrize("exercise", [last_token.EXERCISE, to_transformers.EXERCISE], ids=lambda e: e.id)
 def test_eqv_03_odd_answers_never_pass(exercise):
     reference = exercise.solution()
     odd = [lambda value: None, lambda value: math.nan, lambda value: [], lambda value: {}, lambda value: [value]]
-    if exercise is last_token.LAST_TOKEN:
+    if exercise is last_token.EXERCISE:
         odd += [lambda value: value * math.nan, lambda value: value[:0], lambda value: value[None], lambda v: v + 2e-4]
     for change in odd:
         assert judge(exercise, lambda *args, change=change: change(reference(*args))).status in (
@@ -385,6 +389,6 @@ def test_eqv_03_odd_answers_never_pass(exercise):
 
 def test_nbv_14_last_token_is_right_within_its_tolerance():
     def off_by(amount):
-        return judge(last_token.LAST_TOKEN, lambda *args: last_token.last_token_logits(*args) + amount).status
+        return judge(last_token.EXERCISE, lambda *args: last_token.last_token_logits(*args) + amount).status
 
     assert off_by(5e-5) == "passed" and off_by(2e-4) == "wrong"

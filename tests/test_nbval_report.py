@@ -18,6 +18,7 @@ import pytest
 from wrong_solutions import RIGHT, WRONG
 
 from course_utils import course_notebooks, exercises, nbval_items, nbval_kernel, nbval_report
+from course_utils.checker.exercise import ValueExercise
 
 TESTS = Path(__file__).resolve().parent
 SHIPPED = sorted((TESTS.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -156,11 +157,11 @@ def filled(path, answer, whole):
 
 
 def solved(key, name):
-    if not exercises.all_exercises()[key].is_function:
+    if isinstance(exercises.exercise(key), ValueExercise):
         return f"{name} = {RIGHT[key][0]!r}"
     return (
-        "from course_utils.exercises import all_exercises\n\n\n"
-        f"def {name}(*args):\n    return all_exercises()[{key!r}].solution()(*args)"
+        "from course_utils.exercises import exercise\n\n\n"
+        f"def {name}(*args):\n    return exercise({key!r}).solution()(*args)"
     )
 
 

@@ -93,7 +93,7 @@ def test_the_live_loss_draws_one_picture_and_then_updates_it():
     assert "about 0 s left" in updated[0] and "done" in updated[1]  # two steps took 0.6 s: 0.3 s are left
 
 
-def test_nbv_16_the_live_loss_leaves_one_output():
+def test_the_live_loss_leaves_one_output():
     """A display that is updated is one output; a notebook that stored each update would grow with the training."""
     handles = []
 

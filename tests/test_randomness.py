@@ -1,6 +1,7 @@
 """`uniform` against Philox written out in plain Python, against its published vectors, and by its statistics."""
 
 import random
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from course_utils.randomness import check_uint64, uniform
+from course_utils.randomness import check_uint64, uniform, uniforms
 
 MASK = 2**64 - 1
 UINT64 = st.integers(0, MASK)
@@ -92,7 +93,7 @@ def test_values_are_multiples_of_2_to_the_minus_53_in_0_to_1(seed, step, sample)
     assert (u * 2**53).is_integer()
 
 
-def test_neighbouring_coordinates_give_different_numbers_SEED_05():
+def test_neighbouring_coordinates_give_different_numbers():
     values = {uniform(seed, step, sample) for seed in range(12) for step in range(12) for sample in range(12)}
     assert len(values) == 12**3
     assert uniform(2**53, 0) != uniform(2**53 + 1, 0), "large seeds must not pass through float64"
@@ -140,6 +141,19 @@ def test_integers_of_other_libraries_count_as_integers(number):
 def test_anything_but_an_unsigned_64_bit_integer_is_refused_by_name(name, value, error):
     with pytest.raises(error, match=name):
         uniform(**{"seed": 0, "step": 0, "sample": 0} | {name: value})
+
+
+@given(UINT64, st.integers(0, 2**63), UINT64)
+def test_the_numbers_of_neighbouring_steps_are_those_of_each_step(seed, step, sample):
+    together = list(islice(uniforms(seed, step, sample), 70))  # more than are computed together
+    assert together == [uniform(seed, step + i, sample) for i in range(70)]
+
+
+def test_uniforms_refuses_what_uniform_refuses():
+    with pytest.raises(ValueError, match="seed is -1; expected an integer from 0 to 18446744073709551615"):
+        next(uniforms(-1))
+    with pytest.raises(TypeError, match="sample is 0.5; expected an integer"):
+        next(uniforms(0, sample=0.5))
 
 
 def test_check_uint64_gives_the_number_as_an_int():

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -11,15 +12,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
+from course_utils import sampling
 from course_utils.randomness import uniform
 from course_utils.sampling import (
     EPSILON,
     STEPS,
     SamplingParams,
     apply_temperature,
+    choose,
     draw,
+    filters,
     min_p_filter,
     next_token_probs,
+    ranking,
     top_k_filter,
     top_p_filter,
 )
@@ -81,7 +86,7 @@ def test_temperature_by_hand(temperature, first):
 
 
 @pytest.mark.parametrize("zero", [0, 0.0, -0.0, np.float32(0), torch.tensor(0.0)])
-def test_temperature_0_is_greedy_not_a_division_SAM_13(zero):
+def test_temperature_0_is_greedy_not_a_division(zero):
     params = SamplingParams(temperature=zero)
     assert params.greedy is True
     assert next_token_probs(tensor([1.0, 3.0, 2.0]), params).tolist() == [0, 1, 0]
@@ -90,7 +95,7 @@ def test_temperature_0_is_greedy_not_a_division_SAM_13(zero):
 
 
 @pytest.mark.parametrize("temperature", [-1.0, NAN, INF, -INF, -1e-300])
-def test_negative_nan_or_infinite_temperature_is_refused_SAM_14(temperature):
+def test_negative_nan_or_infinite_temperature_is_refused(temperature):
     for call in (lambda: SamplingParams(temperature), lambda: apply_temperature(tensor([1.0, 3.0]), temperature)):
         with pytest.raises(ValueError, match=f"temperature is {temperature}"):
             call()
@@ -108,7 +113,7 @@ def test_negative_nan_or_infinite_temperature_is_refused_SAM_14(temperature):
     ],
 )
 @pytest.mark.parametrize("order", [STEPS, ("top_k", "top_p", "min_p", "temperature")])
-def test_small_temperatures_and_huge_logits_do_not_overflow_SAM_15(logits, dtype, temperature, order):
+def test_small_temperatures_and_huge_logits_do_not_overflow(logits, dtype, temperature, order):
     params = SamplingParams(temperature, top_k=2, top_p=0.9, min_p=0.1, order=order)
     assert next_token_probs(tensor(logits, dtype), params).tolist() == [1, 0]
 
@@ -147,7 +152,7 @@ def test_top_k_of_equal_logits_keeps_the_lowest_ids():
     assert kept(top_k_filter(torch.zeros(200_000), 3)) == [0, 1, 2]
 
 
-def test_dropped_tokens_get_minus_infinity_SAM_18():
+def test_dropped_tokens_get_minus_infinity():
     assert top_k_filter(tensor([-5.0, -6.0, -7.0]), 1).tolist() == [-5.0, -INF, -INF]
     assert next_token_probs(tensor([-5.0, -6.0, -7.0]), SamplingParams(top_k=1)).tolist() == [1, 0, 0]
     low = tensor([-1e30, -2e30, -3e30])
@@ -156,13 +161,13 @@ def test_dropped_tokens_get_minus_infinity_SAM_18():
 
 
 @pytest.mark.parametrize("k", [3, 50, 10**12, np.int64(50)])
-def test_k_at_or_above_the_vocabulary_keeps_all_SAM_09(k):
+def test_k_at_or_above_the_vocabulary_keeps_all(k):
     assert top_k_filter(tensor([1.0, 2.0, 3.0]), k).tolist() == [1, 2, 3]
     assert kept(next_token_probs(tensor([1.0, 2.0, 3.0]), SamplingParams(top_k=k)).log()) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("k", [-1, -50, np.int64(-1)])
-def test_negative_k_is_refused_SAM_09(k):
+def test_negative_k_is_refused(k):
     for call in (lambda: top_k_filter(tensor([1.0, 2.0]), k), lambda: SamplingParams(top_k=k)):
         with pytest.raises(ValueError, match=rf"top_k is {k}; .* use None or 0\."):
             call()
@@ -176,7 +181,7 @@ def test_k_must_be_an_integer(k):
 
 
 @pytest.mark.parametrize("k", [0, None])
-def test_k_of_0_or_none_is_no_limit_SAM_08(k):
+def test_k_of_0_or_none_is_no_limit(k):
     assert top_k_filter(tensor([1.0, 2.0, 3.0]), k).tolist() == [1, 2, 3]
     expected = next_token_probs(tensor([1.0, 2.0, 3.0]), SamplingParams())
     assert same(next_token_probs(tensor([1.0, 2.0, 3.0]), SamplingParams(top_k=k)), expected)
@@ -185,7 +190,7 @@ def test_k_of_0_or_none_is_no_limit_SAM_08(k):
 # --- top-p
 
 
-def test_nucleus_keeps_the_crossing_token_SAM_01():
+def test_nucleus_keeps_the_crossing_token():
     probs = next_token_probs(log([0.48, 0.43, 0.09]), SamplingParams(top_p=0.9))
     assert probs.tolist() == pytest.approx([0.48 / 0.91, 0.43 / 0.91, 0])
     probs = next_token_probs(log([0.6, 0.25, 0.15]), SamplingParams(top_p=0.8))
@@ -219,14 +224,14 @@ def test_a_total_that_is_reached_exactly(dtype, probs, p, ids):
     assert kept(top_p_filter(log(probs, dtype), p)) == ids
 
 
-def test_top_p_sorts_before_it_sums_SAM_28():
+def test_top_p_sorts_before_it_sums():
     assert kept(top_p_filter(log([0.1, 0.6, 0.3]), 0.55)) == [1]
     assert kept(top_p_filter(log([0.1, 0.3, 0.6]), 0.7)) == [1, 2]
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 @pytest.mark.parametrize("p", [0, 0.0, 1e-300, 1e-8, 1e-4, EPSILON])
-def test_a_very_small_p_keeps_the_likeliest_SAM_04(dtype, p):
+def test_a_very_small_p_keeps_the_likeliest(dtype, p):
     assert kept(top_p_filter(log([0.2, 0.3, 0.5], dtype), p)) == [2]
     assert kept(top_p_filter(log([0.25, 0.25, 0.25, 0.25], dtype), p)) == [0]
 
@@ -239,7 +244,7 @@ def test_p_of_1_or_none_keeps_all(p):
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.5, NAN, INF, 1 + 1e-9, -1e-9])
-def test_a_share_outside_0_to_1_is_refused_SAM_27(p):
+def test_a_share_outside_0_to_1_is_refused(p):
     logits = tensor([0.0, 1.0])
     for name, function in (("top_p", top_p_filter), ("min_p", min_p_filter)):
         with pytest.raises(ValueError, match=f"{name} is {p}"):
@@ -264,7 +269,7 @@ def test_of_equal_probabilities_the_lower_ids_stay():
 # --- min-p
 
 
-def test_min_p_compares_probabilities_not_logits_SAM_30():
+def test_min_p_compares_probabilities_not_logits():
     logits = tensor([-1.0, -1.5, -6.0])
     assert kept(min_p_filter(logits, 0.1)) == [0, 1]
     probs = probabilities(logits.tolist())
@@ -309,7 +314,7 @@ def test_permuting_a_tie_free_row_permutes_the_result(row, data):
 
 
 @given(ANY_ROWS, st.sampled_from([torch.float16, torch.bfloat16, torch.float32, torch.float64]))
-def test_neutral_settings_change_nothing_SAM_29(row, dtype):
+def test_neutral_settings_change_nothing(row, dtype):
     logits = tensor(row, dtype)
     neutral = [(top_k_filter, k) for k in (None, 0, len(row), len(row) + 1)]
     neutral += [(top_p_filter, p) for p in (None, 1)] + [(min_p_filter, p) for p in (None, 0)]
@@ -400,16 +405,25 @@ ALL_CALLS = [
 
 @pytest.mark.parametrize("call", ALL_CALLS)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
-def test_no_token_left_is_refused_SAM_16(call, dtype):
+def test_no_token_left_is_refused(call, dtype):
     with pytest.raises(ValueError, match="no token left"):
         call(tensor([-INF, -INF, -INF], dtype))
     with pytest.raises(ValueError, match=r"Row \[1, 0\] of the logits has no token left"):
         call(tensor([[[0.0, -INF]], [[-INF, -INF]]], dtype))
 
 
+@pytest.mark.parametrize("params", [SamplingParams(), SamplingParams(0.5, top_k=1), SamplingParams(greedy=True)])
+def test_choose_refuses_bad_logits_where_they_stand(params):
+    for bad, message in ((NAN, r"logits\[1\] is nan"), (INF, r"logits\[1\] is inf")):
+        with pytest.raises(ValueError, match=message):
+            choose(tensor([0.0, bad, 1.0]), params, 0.5)
+    with pytest.raises(ValueError, match="no token left"):
+        choose(tensor([-INF, -INF]), params, 0.5)
+
+
 @pytest.mark.parametrize("call", ALL_CALLS)
 @pytest.mark.parametrize("bad", [NAN, INF])
-def test_nan_and_infinity_are_refused_where_they_stand_SAM_17(call, bad):
+def test_nan_and_infinity_are_refused_where_they_stand(call, bad):
     with pytest.raises(ValueError, match=rf"logits\[1\] is {bad}"):
         call(tensor([0.0, bad, 1.0]))
     with pytest.raises(ValueError, match=rf"logits\[1, 2\] is {bad}"):
@@ -418,7 +432,7 @@ def test_nan_and_infinity_are_refused_where_they_stand_SAM_17(call, bad):
         call(tensor([[-INF, bad], [-INF, -INF]]))
 
 
-def test_minus_infinity_is_legal_SAM_17():
+def test_minus_infinity_is_legal():
     assert next_token_probs(tensor([0.0, -INF]), SamplingParams()).tolist() == [1, 0]
     assert next_token_probs(tensor([-INF, 0.0]), SamplingParams(greedy=True)).tolist() == [0, 1]
 
@@ -433,13 +447,13 @@ def test_logits_need_a_last_axis_with_a_token(call):
 # --- order and settings
 
 
-def test_top_p_after_top_k_sees_what_top_k_left_SAM_06():
+def test_top_p_after_top_k_sees_what_top_k_left():
     probs = next_token_probs(log([0.19, 0.18, 0.17, 0.16, 0.15, 0.15]), SamplingParams(top_k=1, top_p=0.8))
     assert probs.tolist() == [1, 0, 0, 0, 0, 0]
     assert next_token_probs(log([0.4, 0.3, 0.2, 0.1]), SamplingParams(top_k=2, top_p=0.5)).tolist() == [1, 0, 0, 0]
 
 
-def test_temperature_comes_before_top_p_by_default_SAM_07():
+def test_temperature_comes_before_top_p_by_default():
     logits, settings = tensor([2.5, 1.5, 0.0]), {"temperature": 0.5, "top_p": 0.8}
     assert kept(next_token_probs(logits, SamplingParams(**settings)).log()) == [0]
     truncation_first = SamplingParams(**settings, order=("top_k", "top_p", "min_p", "temperature"))
@@ -457,7 +471,7 @@ def test_temperature_comes_before_top_p_by_default_SAM_07():
         ("llama.cpp", [64, 16, 9]),  # k: 8 4 3 2; p: 12/17 < .75 <= 15/17; min-p: 3/8 >= .2; only then T
     ],
 )
-def test_the_order_of_each_library_by_hand_SAM_07(library, weights):
+def test_the_order_of_each_library_by_hand(library, weights):
     params = SamplingParams.like(library, temperature=0.5, top_k=4, top_p=0.75, min_p=0.2)
     probs = next_token_probs(log([8.0, 4.0, 3.0, 2.0, 1.0]), params)
     assert probs.tolist() == pytest.approx([w / sum(weights) for w in weights] + [0] * (5 - len(weights)))
@@ -485,6 +499,76 @@ def test_any_order_applies_the_steps_one_after_the_other(row, order):
     assert result.tolist() == pytest.approx(probabilities(x), rel=1e-9)
 
 
+def one_by_one(row, params) -> torch.Tensor:
+    """The probabilities by the single filters: each sees the whole row that the one before it has left."""
+    functions = dict(zip(STEPS, (apply_temperature, top_k_filter, top_p_filter, min_p_filter), strict=True))
+    logits = tensor(row) - max(row)
+    for step in params.order:
+        if (setting := getattr(params, step)) is not None:
+            logits = functions[step](logits, setting)
+    return torch.softmax(logits, -1)
+
+
+SETTINGS = st.builds(
+    SamplingParams,
+    temperature=st.floats(0.01, 100),
+    top_k=st.none() | st.integers(0, 14),
+    top_p=st.none() | SHARES,
+    min_p=st.none() | SHARES,
+    order=st.permutations(STEPS),
+)
+
+
+@pytest.mark.parametrize("few", [0, 1000], ids=["light tokens set aside", "all sorted"])
+@given(row=ANY_ROWS, params=SETTINGS, u=st.floats(0, ALMOST_1))
+def test_the_ranking_gives_what_the_filters_give_one_by_one(few, row, params, u):
+    with mock.patch.object(ranking, "_FEW", few):
+        probs = next_token_probs(tensor(row), params)
+        token_id, logprob = choose(tensor(row), params, u)
+    expected = one_by_one(row, params)
+    assert torch.equal(probs > 0, expected > 0) and torch.allclose(probs, expected, rtol=1e-12, atol=0)
+    assert token_id == draw(probs, u)
+    assert logprob == pytest.approx(math.log(max(probabilities(row)[token_id], 5e-324)), abs=1e-9)
+
+
+@pytest.mark.parametrize("n_values", [None, 60], ids=["without ties", "with ties"])
+@pytest.mark.parametrize("spread", [0.1, 1, 4])
+def test_the_ranking_of_a_large_vocabulary(spread, n_values):
+    logits = torch.randn(20_000, generator=torch.Generator().manual_seed(4), dtype=torch.float64) * spread
+    if n_values:
+        logits = (logits * n_values / spread / 8).round() * 8 * spread / n_values
+    logits[::7] = -INF
+    truncation_first = ("min_p", "top_p", "top_k", "temperature")
+    for settings in ({}, {"top_k": 50}, {"top_p": 0.9}, {"top_p": 0.2, "min_p": 0.1}, {"top_k": 9000, "top_p": 0.99}):
+        for params in (SamplingParams(0.8, **settings), SamplingParams(1.5, **settings, order=truncation_first)):
+            probs, expected = next_token_probs(logits, params), one_by_one(logits.tolist(), params)
+            assert torch.equal(probs > 0, expected > 0) and torch.allclose(probs, expected, rtol=1e-9, atol=0)
+            for step in range(20):
+                assert choose(logits, params, uniform(1, step))[0] == draw(probs, uniform(1, step))
+
+
+def test_choose_takes_what_models_give():
+    for logits in (torch.tensor([2.0, 1.0, 0.0], dtype=torch.bfloat16), torch.tensor([2.0, 1.0, 0.0]).requires_grad_(),
+                   np.array([2, 1, 0]), np.float32([2, 1, 0])):  # fmt: skip
+        token_id, logprob = choose(logits, SamplingParams(top_k=2), 0.9)
+        assert (token_id, type(token_id), type(logprob)) == (1, int, float)
+        assert logprob == pytest.approx(math.log(probabilities([2, 1, 0])[1]))
+    assert choose(tensor([0.0, 3.0, 3.0]), SamplingParams(greedy=True), None)[0] == 1
+    for shape in ((), (0,), (1, 3)):
+        with pytest.raises(ValueError, match=r"logits has shape \(.*expected one row"):
+            choose(torch.zeros(shape), SamplingParams(), 0.5)
+    with pytest.raises(ValueError, match="u is 1"):
+        choose(tensor([1.0, 2.0]), SamplingParams(), 1.0)
+
+
+def test_logits_are_checked_once_a_step(monkeypatch):
+    checked = []
+    monkeypatch.setattr(sampling, "as_logits", lambda logits: checked.append(1) or filters.as_logits(logits))
+    params = SamplingParams(0.7, top_k=3, top_p=0.9, min_p=0.1)
+    next_token_probs(tensor([1.0, 2.0]), params)
+    assert len(checked) == 1
+
+
 def test_defaults_of_the_libraries_and_settings_over_them():
     like = SamplingParams.like
     assert like("transformers") == SamplingParams(1, top_k=50)
@@ -499,14 +583,14 @@ def test_defaults_of_the_libraries_and_settings_over_them():
         like("ollama")
 
 
-def test_defaults_are_neutral_SAM_29():
+def test_defaults_are_neutral():
     probs = next_token_probs(tensor([0.0, 0.0]), SamplingParams())
     assert {draw(probs, uniform(seed, 0)) for seed in range(200)} == {0, 1}
     assert next_token_probs(tensor([2.0, 1.0]), SamplingParams()).tolist() == pytest.approx(probabilities([2, 1]))
 
 
 @pytest.mark.parametrize("call", [SamplingParams, lambda **settings: SamplingParams.like("vllm", **settings)])
-def test_an_unknown_option_is_refused_SAM_29(call):
+def test_an_unknown_option_is_refused(call):
     with pytest.raises(TypeError, match="topk"):
         call(topk=5)
 
@@ -544,7 +628,7 @@ def test_a_seed_is_an_unsigned_64_bit_integer(seed, error):
         SamplingParams(seed=seed)
 
 
-def test_processed_logprobs_are_normalised_again_SAM_26():
+def test_processed_logprobs_are_normalised_again():
     processed = next_token_probs(tensor([2.0, 1.0, 0.0, -1.5]), SamplingParams(0.5)).log()
     assert processed.tolist() == pytest.approx([-0.143722, -2.143722, -4.143722, -7.143722], abs=1e-6)
 
@@ -597,13 +681,13 @@ def test_draw_never_gives_a_token_of_probability_0(weights, data):
 
 @pytest.mark.parametrize("probs", [[0.7, 0.2, 0.1], [0.1] * 10, [0.7, 0.3, 0.0, 0.0], [1 / 3] * 3, [1 / 49] * 49])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_draw_never_falls_off_the_end_SAM_20(probs, dtype):
+def test_draw_never_falls_off_the_end(probs, dtype):
     for u in (0.9999999999999999, ALMOST_1):
         assert draw(tensor(probs, dtype), u) == max(i for i, prob in enumerate(probs) if prob)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.integers(-(2**39), 2**39))
-def test_no_total_near_1_lets_the_draw_fall_off_SAM_20(weights, ulps):
+def test_no_total_near_1_lets_the_draw_fall_off(weights, ulps):
     weights = np.array([*weights, 0.5, 0.0])
     probs = weights / weights.sum() * (1 + ulps * 2.0**-53)
     assert draw(probs, ALMOST_1) == len(weights) - 2
@@ -617,7 +701,7 @@ def test_a_total_that_is_a_little_off_is_shared_out():
 
 
 @pytest.mark.parametrize("probs", [[0.6, 0.4, 0.0], [0.1] * 10])
-def test_float32_probabilities_need_not_add_up_to_the_last_bit_SAM_21(probs):
+def test_float32_probabilities_need_not_add_up_to_the_last_bit(probs):
     drawn = [draw(tensor(probs, torch.float32), i / 100) for i in range(100)]
     counts = [drawn.count(token) for token in range(len(probs))]
     assert counts == pytest.approx([100 * prob for prob in probs], abs=1)

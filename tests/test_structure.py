@@ -18,7 +18,7 @@ import course_utils
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "course_utils"
 IGNORED = {".git", ".venv", "my_notebooks", "__pycache__", ".ipynb_checkpoints", ".pytest_cache", ".ruff_cache",
-           ".hypothesis", "build"}  # fmt: skip
+           ".hypothesis", ".mypy_cache", "build"}  # fmt: skip
 LONGEST = 260  # lines of a module: what can be read in one sitting
 TEXTS = {"course_utils/storyworld/tales.py"}  # holds sentences, not logic: as long as the corpus is rich
 
@@ -281,6 +281,32 @@ def test_the_rules_see_what_they_should():
         "os.open(p, 0)": None,
     }
     assert {source: text_mode(next(calls(ast.parse(source)))) for source in modes} == modes
+
+
+IGNORED_TYPE = re.compile(r"#\s*type:\s*ignore")
+EXPLAINED = re.compile(r"# type: ignore\[[a-z-]+(, [a-z-]+)*\]  # \w.{9,}")
+
+
+def test_an_ignored_type_error_says_which_it_is_and_why():
+    found = [
+        f"{relative(path)}:{number}"
+        for path in MODULES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if IGNORED_TYPE.search(line) and not EXPLAINED.search(line)
+    ]
+    assert found == [], "write `# type: ignore[code]  # the reason`"
+
+
+def test_unexplained_ignores_would_be_found():
+    explained = "x = f()  # type: ignore[arg-type]  # f takes what NumPy calls a number"
+    assert EXPLAINED.search(explained)
+    for line in ("x = f()  # type: ignore", "x = f()  #type:ignore[arg-type]", "x = f()  # type: ignore[arg-type]"):
+        assert IGNORED_TYPE.search(line) and not EXPLAINED.search(line)
+
+
+def test_users_get_the_types():
+    assert (PACKAGE / "py.typed").is_file()
+    assert "py.typed" in PYPROJECT["tool"]["setuptools"]["package-data"]["course_utils"]
 
 
 def test_no_pickle_and_no_evaluated_text_in_the_package():

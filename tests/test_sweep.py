@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -78,7 +79,7 @@ def test_every_cell_is_a_row_in_order(table):
     assert table.share_of_a.dtype == np.float64 and table.text.nunique() > 10
 
 
-def test_a_row_holds_what_makes_its_text_again_SEED_01(model, table):
+def test_a_row_holds_what_makes_its_text_again(model, table):
     for row in table.sample(8, random_state=1).itertuples():
         params = replace(SETTINGS[row.setting], seed=row.seed)
         again = generate(model, VOCAB, row.prompt, params, STOPPING, sample=row.sample)
@@ -90,7 +91,7 @@ def test_a_row_holds_what_makes_its_text_again_SEED_01(model, table):
 
 
 @pytest.mark.parametrize("batch_size", [1, 7, 100])
-def test_a_text_does_not_depend_on_its_neighbours_SEED_01(model, table, batch_size):
+def test_a_text_does_not_depend_on_its_neighbours(model, table, batch_size):
     assert_same(run(model, batch_size=batch_size), table)
     one = run(model, settings={"hot": SETTINGS["hot"]}, seeds=(7,), batch_size=batch_size)
     assert_same(one, table[(table.setting == "hot") & (table.seed == 7)].reset_index(drop=True))
@@ -106,14 +107,14 @@ def test_settings_share_their_random_numbers_and_prompts_do_not():
     assert one.text.nunique() == 12  # equal prompts, other draws
 
 
-def test_seed_0_is_a_seed_and_none_is_none_SEED_05_SEED_03(model, table):
+def test_seed_0_is_a_seed_and_none_is_none(model, table):
     assert_same(run(model, seeds=(0,)), table[table.seed == 0].reset_index(drop=True))
     assert list(run(model, seeds=(0,)).text) != list(run(model, seeds=(1,)).text)
     with pytest.raises(ValueError, match="None"):
         run(model, seeds=(None,))  # a constant in its place would give copies of one sample
 
 
-def test_greedy_draws_no_random_number_SEED_04(model, monkeypatch):
+def test_greedy_draws_no_random_number(model, monkeypatch):
     def no_draws(**coordinates):
         raise AssertionError("a random number was drawn")
 
@@ -124,7 +125,7 @@ def test_greedy_draws_no_random_number_SEED_04(model, monkeypatch):
         assert run(model, seeds=(0,)).error.str.contains("a random number was drawn").all()
 
 
-def test_copies_of_a_greedy_answer_are_no_evidence_MET_12(model):
+def test_copies_of_a_greedy_answer_are_no_evidence(model):
     with pytest.warns(UserWarning, match="3 copies of one text"):
         table = run(model, settings={"greedy": SamplingParams(0)})
     assert (table.groupby("problem").text.nunique() == 1).all()
@@ -261,9 +262,32 @@ def test_a_file_that_is_no_sweep_is_refused_and_left_alone(model, tmp_path):
     for content in ("notes of mine\n", '{"a": 1}\n', "[1, 2]\n", "\n"):
         kept = tmp_path / "notes.txt"
         kept.write_text(content, encoding="utf-8", newline="\n")
-        with pytest.raises(ValueError, match="no file of a sweep"):
+        with pytest.raises(ValueError, match="not a file of a sweep"):
             run(model, keep=kept)
         assert kept.read_text(encoding="utf-8") == content
+
+
+def test_a_file_from_before_the_parameters_were_renamed_is_refused_and_says_so(model, tmp_path):
+    kept = tmp_path / "kept.jsonl"
+    run(model, keep=kept)
+    header, *rows = kept.read_text(encoding="utf-8").splitlines()
+    older = {name: value for name, value in json.loads(header).items() if name != "format"}
+    content = "\n".join([json.dumps(older), *rows, ""])
+    kept.write_text(content, encoding="utf-8", newline="\n")
+    with pytest.raises(ValueError, match=r"has the format 1; expected 2\. .*parameters have other names"):
+        run(model, keep=kept)
+    assert kept.read_text(encoding="utf-8") == content
+
+
+def test_a_plan_of_a_model_is_known_by_the_models_weights_and_as_a_plan(model):
+    def known_as(model):
+        arguments = (["p"], SETTINGS, [1], [], StopCriteria(), 4)
+        return sweep_store.digests(model, VOCAB, *arguments)["model and vocabulary"]
+
+    torch.manual_seed(2)
+    plan, other = SimpleNamespace(planned_from=model), SimpleNamespace(planned_from=Transformer(model.config).eval())
+    assert len({known_as(model), known_as(plan), known_as(other)}) == 3
+    assert known_as(plan) == known_as(SimpleNamespace(planned_from=model))
 
 
 def test_the_file_is_plain_json(model, tmp_path):

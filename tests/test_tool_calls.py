@@ -4,11 +4,11 @@ import pytest
 import torch
 from script_models import NoModel, PieceVocab, ScriptModel, saying
 
-from course_utils import row as row_module
 from course_utils import tool_calls
 from course_utils.generation import generate, generate_batch, stream
+from course_utils.generation import row as row_module
 from course_utils.randomness import uniform
-from course_utils.sampling import SamplingParams
+from course_utils.sampling import SamplingParams, choose
 from course_utils.stopping import FinishReason, StopCriteria
 from course_utils.storyworld import arithmetic
 from course_utils.text import CharVocab, load_documents
@@ -30,14 +30,14 @@ HALF = '{"tool": "f", "args": [0.5]}'
         (CALL, ("multiply", [317, 24])),
         (' {"args":[-1,\n0] ,"tool":"x y"} ', ("x y", [-1, 0])),
         ('{"tool": "f", "args": []}', ("f", [])),
-        ('{"tool": "1}2", "args": [1]}', ("1}2", [1])),  # TOOL-01
+        ('{"tool": "1}2", "args": [1]}', ("1}2", [1])),
         ('{"tool": "for { i", "args": []}', ("for { i", [])),
-        ('{"tool": "the tag </call> ends it", "args": []}', ("the tag </call> ends it", [])),  # TOOL-03
-        ('{"tool": "\\ud83d\\ude80", "args": []}', ("🚀", [])),  # TOOL-08
+        ('{"tool": "the tag </call> ends it", "args": []}', ("the tag </call> ends it", [])),
+        ('{"tool": "\\ud83d\\ude80", "args": []}', ("🚀", [])),
         ('{"tool": "say \\"hi\\" \\\\", "args": [7]}', ('say "hi" \\', [7])),
     ],
 )
-def test_a_complete_call_is_read_TOOL_01_TOOL_03_TOOL_08(text, call):
+def test_a_complete_call_is_read(text, call):
     assert read_call(text) == call
 
 
@@ -60,7 +60,7 @@ NO_CALLS = [
     '{"tool": "", "args": [1, 2]}',
     '{"tool": null, "args": [1, 2]}',
     '{"tool": ["add"], "args": [1, 2]}',
-    '{"tool": "add", "args": {"a": 1, "b": 2}}',  # TOOL-02: nested, and another protocol
+    '{"tool": "add", "args": {"a": 1, "b": 2}}',  # nested, and another protocol
     '{"tool": "add", "args": 1}',
     '{"tool": "add", "args": "12"}',
     '{"tool": "add", "args": [1, true]}',
@@ -157,7 +157,7 @@ def answer(pieces, prompt="", **settings):
     return result
 
 
-def test_a_complete_call_ends_with_tool_calls_streamed_or_not_TOOL_06():
+def test_a_complete_call_ends_with_tool_calls_streamed_or_not():
     result = answer(["Hi ", "<call>", '{"a":', "1}", "</call>", "x"])
     assert (result.text, result.tool_call, len(result.token_ids)) == ("Hi ", '{"a":1}', 5)
     assert result.finish_reason is FinishReason.TOOL_CALL and result.finish_reason.api_name == "tool_calls"
@@ -199,7 +199,7 @@ def test_a_mark_within_a_call_spoils_it():
     assert result.tool_call == "<eos>" + CALL
 
 
-def test_spelled_out_marks_and_json_in_prose_are_text_TOOL_03_TOOL_04_TOOL_07():
+def test_spelled_out_marks_and_json_in_prose_are_text():
     spelled = [*"For example <call>", CALL, *"</call>"]
     result = answer(spelled)
     assert (result.text, result.tool_call) == ("".join(spelled), None)
@@ -208,7 +208,7 @@ def test_spelled_out_marks_and_json_in_prose_are_text_TOOL_03_TOOL_04_TOOL_07():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 8, 100])
-def test_the_same_call_for_all_cuts_TOOL_04(size):
+def test_the_same_call_for_all_cuts(size):
     pieces = [CALL[i : i + size] for i in range(0, len(CALL), size)]
     result = answer(["Hi ", "<call>", *pieces, "</call>", "x"])
     assert (result.text, read_call(result.tool_call)) == ("Hi ", ("multiply", [317, 24]))
@@ -328,10 +328,10 @@ def test_one_cache_serves_all_turns_and_holds_the_whole_text():
 
 
 def test_steps_of_the_draw_go_on_over_the_turns_and_skip_forced_tokens(monkeypatch):
-    asked = []
-    monkeypatch.setattr(row_module, "uniform", lambda *args: asked.append(args) or uniform(*args))
+    drawn_with = []
+    monkeypatch.setattr(row_module, "choose", lambda *args: drawn_with.append(args[2]) or choose(*args))
     turns = run_with_tools(Speaking(), VOCAB, QUESTION, calculator, SamplingParams(seed=5), StopCriteria(100), sample=3)
-    assert asked == [(5, step, 3) for step in range(sum(len(turn.token_ids) for turn in turns))]
+    assert drawn_with == [uniform(5, step, 3) for step in range(sum(len(turn.token_ids) for turn in turns))]
 
 
 def test_the_budget_counts_sampled_tokens_over_all_turns():

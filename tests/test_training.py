@@ -160,8 +160,8 @@ def test_muon_takes_the_steps_of_pytorchs_up_to_its_bfloat16():
 def test_the_matrices_of_the_layers_go_to_muon_and_all_else_to_adamw():
     one = trainer()
     muon, adamw = ({id(p) for g in o.param_groups for p in g["params"]} for o in one.optimizers)
-    expected = {id(p) for name, p in one.model.named_parameters() if name.startswith("layers.") and p.ndim == 2}
-    assert muon == expected and len(muon) == 4
+    expected = {id(p) for name, p in one.model.named_parameters() if name.startswith("model.layers.") and p.ndim == 2}
+    assert muon == expected and len(muon) == 7
     assert adamw == {id(p) for p in one.model.parameters()} - expected
 
 

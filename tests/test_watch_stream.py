@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_utils import widgets
-from course_utils.exercises.deltas import right_cut, right_reading
+from course_utils.exercises.common.deltas import right_cut, right_reading
 from course_utils.widgets.watch_stream import Moment, moments, say
 
 texts = st.text("ab\n", max_size=12)
@@ -43,7 +43,7 @@ def plain(html):
 
 
 @given(st.lists(texts, max_size=6), stop_lists)
-def test_str_10_what_is_shown_and_held_is_what_brute_force_finds(pieces, stops):
+def test_what_is_shown_and_held_is_what_brute_force_finds(pieces, stops):
     found = moments(pieces, stops)
     right = right_reading(pieces, stops)
     assert "".join(m.delta for m in found) == found[-1].shown == right.text
@@ -55,11 +55,11 @@ def test_str_10_what_is_shown_and_held_is_what_brute_force_finds(pieces, stops):
 
 
 @given(texts, stop_lists)
-def test_stp_04_the_end_does_not_depend_on_the_cuts(text, stops):
+def test_the_end_does_not_depend_on_where_the_pieces_are_cut(text, stops):
     assert moments(text, stops)[-1].shown == moments([text], stops)[-1].shown == text[: right_cut(text, stops)]
 
 
-def test_stp_02_and_str_01_by_hand():
+def test_a_stop_string_in_two_pieces_is_never_shown():
     assert moments(["Ok", "\n##", " End", " x"], ["\n## End"]) == [
         Moment("Ok", "Ok", "Ok", "", None),
         Moment("\n##", "", "Ok", "\n##", None),
@@ -67,15 +67,15 @@ def test_stp_02_and_str_01_by_hand():
     ]
 
 
-def test_str_03_what_is_held_is_shown_at_the_end():
+def test_what_is_held_is_not_lost_at_the_end():
     assert moments(["abc", "ST"], ["STOP"])[-1] == Moment(None, "ST", "abcST", "", None)
 
 
-def test_stp_18_a_stop_that_is_shown_still_cuts_what_follows():
+def test_a_stop_that_is_shown_still_cuts_what_follows():
     assert moments(["banana"], ["ban"], include_stop=True)[-1].shown == "ban"
 
 
-def test_str_05_the_sentence_names_what_may_come():
+def test_the_sentence_names_the_stops_that_may_come():
     stops = ["ab!", "bc", "x"]
     held = moments(["aab"], stops)[0]
     assert held.held == "ab"

@@ -185,7 +185,7 @@ def test_a_text_too_short_to_be_counted_says_so(model, vocab):
 # The panel as the front end sees it
 
 
-def test_WID_13_the_same_settings_show_the_same_text(panel):
+def test_the_same_settings_show_the_same_text(panel):
     texts = [at_rest(panel, temperature=t)["text"] for t in (0.7, 1.2, 0.7)]
     assert texts[0] == texts[2] != texts[1]
 
@@ -195,7 +195,7 @@ def test_u_stays_while_the_temperature_moves(panel):
     assert len({re.search(r"u = ([\d.]+) picks", s)[1] for s in said}) == 1 and len(set(said)) == 4
 
 
-def test_WID_06_the_temperatures_lower_end_is_greedy(panel, model, vocab):
+def test_the_temperatures_lower_end_is_greedy(panel, model, vocab):
     slots = at_rest(panel, temperature=0)
     assert "Greedy takes" in plain(slots["summary"]) and panel.error is None
     greedy = generation.generate(model, vocab, "The ", SamplingParams(greedy=True), StopCriteria(60))
@@ -205,7 +205,7 @@ def test_WID_06_the_temperatures_lower_end_is_greedy(panel, model, vocab):
     assert (temperature.low, temperature.words["0"]) == (0, "0: greedy")
 
 
-def test_WID_03_an_error_is_shown_in_the_panel_and_the_panel_lives_on(panel):
+def test_an_error_is_shown_in_the_panel_and_the_panel_lives_on(panel):
     sent = []
     panel.widget.send = sent.append
     good = {**panel.settings}
@@ -216,7 +216,7 @@ def test_WID_03_an_error_is_shown_in_the_panel_and_the_panel_lives_on(panel):
     assert sent[1]["slots"] and "error" not in sent[1] and panel.error is None
 
 
-def test_WID_03_whatever_a_callback_raises_becomes_an_answer():
+def test_whatever_a_callback_raises_becomes_an_answer():
     def fast(settings):
         if settings["x"]:
             raise errors[settings["x"]]
@@ -232,7 +232,7 @@ def test_WID_03_whatever_a_callback_raises_becomes_an_answer():
         Panel("t", [controls.Control("x", "slider", "X", 1, 0, 3)], fast, None, None, lambda s: "c")
 
 
-def test_WID_01_and_WID_05_one_redraw_for_each_request_and_the_slow_part_only_when_asked():
+def test_each_request_redraws_once_and_the_slow_part_waits_until_it_is_requested():
     drawn, begun = [], []
 
     def slow(settings):
@@ -274,13 +274,13 @@ def test_the_panel_opens_with_everything_drawn(panel):
     assert opening["slots"] == at_rest(panel)
 
 
-def test_WID_11_what_is_sent_is_text(panel):
+def test_what_is_sent_is_text(panel):
     answer = ask(panel, temperature=0.8)
     assert all(isinstance(value, str) for value in answer["slots"].values())
     assert json.loads(json.dumps(panel.widget.controls)) and json.loads(json.dumps(answer)) == answer
 
 
-def test_WID_10_no_output_is_cleared():
+def test_no_output_is_cleared():
     for path in (ROOT / "course_utils" / "widgets").iterdir():
         if path.suffix in (".py", ".js"):
             assert "clear_output" not in path.read_text(encoding="utf-8")
@@ -303,7 +303,7 @@ def cell(monkeypatch):
         panel_module._close_all(name)
 
 
-def test_WID_02_running_a_cell_again_replaces_its_panel(cell, monkeypatch):
+def test_running_a_cell_again_replaces_its_panel(cell, monkeypatch):
     made = [cell("a", run) for run in range(3)]
     drawn = []
     for one in made:
@@ -313,7 +313,7 @@ def test_WID_02_running_a_cell_again_replaces_its_panel(cell, monkeypatch):
     assert drawn == [made[2]]
 
 
-def test_WID_12_ten_runs_leave_as_many_widgets_as_one(cell):
+def test_ten_runs_leave_as_many_widgets_as_one(cell):
     before = len(LIVE)
     cell("a", 0)
     once = len(LIVE)

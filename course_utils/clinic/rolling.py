@@ -1,10 +1,9 @@
 """What a cache of the package refuses: to forget its oldest tokens and move the others to the beginning."""
 
-import torch
 from torch import Tensor
 
 from course_utils.kv_cache import KVCache
-from course_utils.transformer import Transformer
+from course_utils.transformer import Transformer, rotate
 
 
 def rolled(model: Transformer, cache: KVCache, n_dropped: int, turn_keys: bool = False) -> KVCache:
@@ -27,6 +26,5 @@ def rolled(model: Transformer, cache: KVCache, n_dropped: int, turn_keys: bool =
 
 def _turned_back(model: Transformer, keys: Tensor, n_positions: int) -> Tensor:
     """Keys (B, K, T, D), each turned by the angle of so many positions, backwards."""
-    pairs = torch.view_as_complex(keys.unflatten(-1, (-1, 2)).contiguous())
-    turn = torch.view_as_complex(model.rotation[n_positions]).conj()
-    return torch.view_as_real(pairs * turn).flatten(-2)
+    cos, sin = model.rotation[:, n_positions]  # (D,) each
+    return rotate(keys, (cos, -sin))

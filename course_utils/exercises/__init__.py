@@ -1,42 +1,49 @@
-"""The exercises of the course, one module per notebook.
+"""The exercises of the course, each in its own file: `03.top_p` is `nb03_top_k_top_p/top_p.py`.
 
-A module names its notebook and lists its exercises: contracts, cases and hints. A notebook that comes later adds a
-module here. No module imports torch before a check runs, so that the pytest plugin can read the list at no cost.
+The file holds the contract, the hints, a reference, the oracle and the cases, and ends with `EXERCISE`. What several
+exercises share is in `common/`. Each notebook has a folder, whose `EXERCISES` names the files in the notebook's order.
+An exercise is read when it is asked for. No file imports torch before a check runs, so that the pytest plugin can read
+the list at no cost.
 """
 
-from course_utils.exercises import (
-    nb00_start_here,
-    nb01_one_forward_pass,
-    nb02_temperature,
-    nb03_top_k_top_p,
-    nb04_tiny_transformer,
-    nb05_kv_cache,
-    nb06_is_the_cache_right,
-    nb07_stopping,
-    nb08_did_it_help,
-    nb09_real_libraries,
-)
-from course_utils.judging import Exercise
+import functools
+import importlib
+import pkgutil
 
-MODULES = (
-    nb00_start_here,
-    nb01_one_forward_pass,
-    nb02_temperature,
-    nb03_top_k_top_p,
-    nb04_tiny_transformer,
-    nb05_kv_cache,
-    nb06_is_the_cache_right,
-    nb07_stopping,
-    nb08_did_it_help,
-    nb09_real_libraries,
-)
+from course_utils.checker.exercise import Exercise
+
+
+@functools.cache
+def places() -> dict[str, str]:
+    """Where each exercise is, by its id and in the order of the course: "03.top_p" → "nb03_top_k_top_p.top_p"."""
+    return {
+        f"{folder[2:4]}.{name}": f"{folder}.{name}"
+        for folder in _folders()
+        for name in importlib.import_module(f"{__name__}.{folder}").EXERCISES
+    }
+
+
+def _folders() -> list[str]:
+    return sorted(found.name for found in pkgutil.iter_modules(__path__) if found.name.startswith("nb"))
+
+
+def exercise(exercise_id: str) -> Exercise:
+    """The exercise with this id. Only its own file and what that builds on is imported.
+
+    Raises KeyError for an id that does not exist.
+    """
+    return importlib.import_module(f"{__name__}.{places()[exercise_id]}").EXERCISE
 
 
 def all_exercises() -> dict[str, Exercise]:
     """Every exercise by its id, in the order of the course."""
-    return {exercise.id: exercise for module in MODULES for exercise in module.EXERCISES}
+    return {exercise_id: exercise(exercise_id) for exercise_id in places()}
 
 
 def notebooks() -> dict[str, tuple[str, ...]]:
     """The names of the notebooks that have exercises, each with its exercises' ids."""
-    return {module.NOTEBOOK: tuple(exercise.id for exercise in module.EXERCISES) for module in MODULES}
+    ids: dict[str, tuple[str, ...]] = {}
+    for exercise_id, place in places().items():
+        notebook = place.partition(".")[0].removeprefix("nb")
+        ids[notebook] = (*ids.get(notebook, ()), exercise_id)
+    return ids

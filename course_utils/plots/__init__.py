@@ -18,8 +18,8 @@ from course_utils.plots.basics import (
     probability_bars,
 )
 from course_utils.plots.cache import cache_filling, say_bytes
-from course_utils.plots.comparison import divergence, divergence_grid
-from course_utils.plots.evaluation import dots_with_intervals, side_by_side
+from course_utils.plots.compare_logits import divergence, divergence_grid
+from course_utils.plots.comparison import dots_with_intervals, side_by_side
 from course_utils.plots.streaming import held_back
 from course_utils.plots.training import LiveLoss, smoothed, training_curve
 

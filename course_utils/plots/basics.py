@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
 BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#999999"
 SERIES = (BLUE, ORANGE, GREEN, VERMILION)
@@ -19,7 +20,7 @@ def new_axes(width: float = 7, height: float = 3) -> Axes:
     return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def probability_bars(labels: Sequence[str], series: Mapping[str, Sequence[float]], title: str) -> Axes:
+def probability_bars(labels: Sequence[str], series: Mapping[str, ArrayLike], title: str) -> Axes:
     """Bars for each candidate token, one colour and hatch for each named distribution.
 
     labels: one for each token. series: name -> probabilities (n_tokens,).
@@ -36,7 +37,7 @@ def probability_bars(labels: Sequence[str], series: Mapping[str, Sequence[float]
     return ax
 
 
-def bigram_table(probs, labels: Sequence[str], title: str) -> Axes:
+def bigram_table(probs: ArrayLike, labels: Sequence[str], title: str) -> Axes:
     """A table of next-token probabilities as shades, row = previous token.
 
     probs: (n, n). labels: one for each row and column.
@@ -51,7 +52,14 @@ def bigram_table(probs, labels: Sequence[str], title: str) -> Axes:
     return ax
 
 
-def curve(x, series: Mapping[str, Sequence[float]], title: str, xlabel: str, ylabel: str, levels=None) -> Axes:
+def curve(
+    x: ArrayLike,
+    series: Mapping[str, Sequence[float]],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    levels: Mapping[str, float] | None = None,
+) -> Axes:
     """Lines over x, one for each name, and dashed levels to compare with.
 
     levels: name -> value of a horizontal line.

@@ -1,4 +1,4 @@
-"""Pictures of a comparison of logits: where two computations part, and how far above the noise."""
+"""The pictures of `comparison`: shares with their intervals, and one measure beside another for two models."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,45 +6,42 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
-from course_utils.plots.basics import BLUE, GREY, SERIES, VERMILION, new_axes
-
-_NO_DIFFERENCE = 1e-8  # a logarithm has no zero: equal logits are drawn here, below what float32 can tell apart
-_MARKERS = ("o", "s", "^", "x")
+from course_utils.plots.basics import BLUE, SERIES, new_axes
 
 
-def divergence(report, title: str, boundaries: Sequence[int] = (), ax: Axes | None = None) -> Axes:
-    """|difference| over positions on a log axis, one line a row, with the tolerance as a dashed line.
+def dots_with_intervals(
+    labels: Sequence[str],
+    values: Sequence[float],
+    intervals: Sequence[tuple[float, float]],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+) -> Axes:
+    """A dot for each setting, with a bar from the low to the high end of its interval.
 
-    report: what `compare_logits` gives. boundaries: positions at which a new chunk begins, as thin vertical lines.
+    intervals: for each value a pair (low, high).
     """
-    ax = new_axes() if ax is None else ax
-    shown = np.clip(np.nan_to_num(report.differences.numpy(), nan=1e3, posinf=1e3), _NO_DIFFERENCE, None)
-    for row, values in enumerate(shown):
-        name = "difference" if len(shown) == 1 else f"row {row}"
-        ax.plot(range(len(values)), values, color=SERIES[row % 4], marker=_MARKERS[row % 4], markersize=3, label=name)
-    ax.axhline(report.tolerance, color=VERMILION, linestyle="--", label=f"tolerance {report.tolerance:.0e}")
-    for position in boundaries:
-        ax.axvline(position - 0.5, color=GREY, linewidth=0.8, linestyle=":")
-    ax.set_yscale("log")
-    ax.set(title=title, xlabel="position (tokens)", ylabel="|difference| (nats)", ylim=(_NO_DIFFERENCE / 2, 1e2))
-    ax.legend(loc="upper right", fontsize=8)
+    ax, positions = new_axes(7, 3), np.arange(len(labels))
+    shares, (low, high) = np.asarray(values, dtype=float), np.asarray(intervals, dtype=float).T
+    reach = np.maximum([shares - low, high - shares], 0)  # rounding may put a value a hair outside
+    ax.errorbar(positions, shares, reach, fmt="o", color=BLUE, capsize=4)
+    ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xticks=positions, xticklabels=labels)
     return ax
 
 
-def divergence_grid(reports: Mapping[str, object], title: str, boundaries: Sequence[int] = (), columns: int = 4):
-    """Many comparisons side by side, each a small `divergence` with its name. Returns the figure."""
-    n_rows = -(-len(reports) // columns)
-    figure, axes = plt.subplots(n_rows, columns, figsize=(10, 1.7 * n_rows + 0.6), sharex=True, sharey=True,
-                                layout="constrained", squeeze=False)  # fmt: skip
-    for ax in axes.flat[len(reports) :]:
-        ax.set_axis_off()
-    for ax, (name, report) in zip(axes.flat, reports.items(), strict=False):
-        divergence(report, name, boundaries, ax)
-        ax.get_legend().remove()
-        ax.set(xlabel="", ylabel="", title="")
-        ax.set_title(name, fontsize=10, loc="left")
-        ax.lines[0].set_color(BLUE)
+def side_by_side(
+    x: Sequence[float], panels: Mapping[str, Mapping[str, Sequence[float]]], title: str, xlabel: str
+) -> list[Axes]:
+    """One small picture for each measure, with a line for each model.
+
+    x: the settings. panels: label of the measure → model → one value for each x. Returns the list of Axes.
+    """
+    figure, axes = plt.subplots(1, len(panels), figsize=(3.2 * len(panels), 2.8), layout="constrained", squeeze=False)
+    for ax, (measure, series) in zip(axes[0], panels.items(), strict=True):
+        for index, (name, values) in enumerate(series.items()):
+            ax.plot(x, values, label=name, color=SERIES[index % 4], marker="os^D"[index % 4],
+                    linestyle=("-", "--", ":", "-.")[index % 4])  # fmt: skip
+        ax.set(title=measure, xlabel=xlabel, ylabel="share", ylim=(-0.03, 1.03))
+    axes[0][0].legend()
     figure.suptitle(title)
-    figure.supxlabel("position (tokens)")
-    figure.supylabel("|difference| (nats), dashed: tolerance")
-    return figure
+    return list(axes[0])

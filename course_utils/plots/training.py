@@ -6,9 +6,10 @@ Both hold the loss against levels, such as the grammar's floor and the bigram's 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from typing import Protocol
 
 import numpy as np
-from IPython.display import HTML, display
+from IPython.display import HTML, DisplayHandle, display
 from matplotlib.axes import Axes
 
 from course_utils.plots.basics import BLUE, GREY, VERMILION, new_axes
@@ -87,6 +88,12 @@ def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
     return f'<text x="{x}" y="{y}" font-size="12" fill="currentColor" text-anchor="{anchor}">{escape(text)}</text>'
 
 
+class Trained(Protocol):
+    """What is being trained, with the loss of each step that it has taken."""
+
+    losses: list[float]
+
+
 class LiveLoss:
     """Give it to `train_transformer` as `on_step`: one picture in the cell's output, drawn anew while training goes on.
 
@@ -99,16 +106,17 @@ class LiveLoss:
         n_steps: int,
         levels: Mapping[str, float],
         every: float = 0.5,
-        show: Callable = display,
+        show: Callable[..., DisplayHandle | None] = display,
         clock: Callable[[], float] = time.monotonic,
-    ):
+    ) -> None:
         self.n_steps, self.levels, self.every = n_steps, levels, every
         self._show, self._clock = show, clock
-        self._begun = self._drawn = None
-        self._handle = None
+        self._begun: float | None = None
+        self._before = 0
+        self._drawn: float | None = None
+        self._handle: DisplayHandle | None = None
 
-    def __call__(self, trainer) -> None:
-        """trainer: has `losses`, one for each step taken."""
+    def __call__(self, trainer: Trained) -> None:
         now, taken = self._clock(), len(trainer.losses)
         if self._begun is None:
             self._begun, self._before = now, taken - 1

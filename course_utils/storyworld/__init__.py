@@ -18,7 +18,7 @@ included), and whether a tale is any fun. Uses the standard library only.
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from random import Random
 
@@ -68,7 +68,7 @@ class Parse:
 
     ok: bool
     kind: str
-    choices: tuple[tuple[str, str | int], ...] = ()
+    choices: grammar.Choices = ()
     facts: dict[str, str] = field(default_factory=dict)
     position: int | None = None
     expected: str = ""
@@ -87,7 +87,7 @@ def write(kind: str, rng: Random) -> str:
     return _draw(kind, rng)[0]
 
 
-def _draw(kind: str, rng: Random) -> tuple[str, tuple[tuple[str, str | int], ...], float]:
+def _draw(kind: str, rng: Random) -> tuple[str, grammar.Choices, float]:
     """The text, the choices that made it, and their log-probability in nats."""
     if kind == "tales":
         tale = grammar.draw(tales.arcs(), rng.random)
@@ -120,7 +120,12 @@ def parse(document: str) -> Parse:
     return Parse(False, "tales", position=reach.position, expected=_expected(document, reach))
 
 
-def _parse_question(document, kind, read, log_prob) -> Parse:
+def _parse_question(
+    document: str,
+    kind: str,
+    read: Callable[[str], arithmetic.Question],
+    log_prob: Callable[[arithmetic.Question], float],
+) -> Parse:
     try:
         question = read(document)
     except arithmetic.OutsideError as outside:
@@ -166,7 +171,7 @@ def count_symbols(document: str) -> int:
 def floor(documents: Iterable[str]) -> float:
     """The mean loss of a perfect model on these documents: -Σ log_prob / Σ symbols, in nats per symbol.
 
-    Raises ValueError if there are none, or one is not in the language.
+    Raises ValueError for an empty list, and for a document that is not in the language.
     """
     documents = list(documents)
     if not documents:

@@ -44,14 +44,15 @@ def _distinct(kind: str, count: int, rng: Random) -> list[str]:
 def _split_sums(rng: Random) -> tuple[list[str], list[str]]:
     pairs = [(a, b) for a in range(100) for b in range(a, 100)]
     held_out = set(_shuffled(pairs, rng)[: len(pairs) // 10])
-    train, validation = [], []
+    train: list[str] = []
+    validation: list[str] = []
     for a, b in _shuffled([(a, b) for a in range(100) for b in range(100)], rng):
         split = validation if (min(a, b), max(a, b)) in held_out else train
         split.append(arithmetic.sum_text(arithmetic.Question(a, "+", b)))
     return train, validation
 
 
-def _shuffled(items: list, rng: Random) -> list:
+def _shuffled(items: list[tuple[int, int]], rng: Random) -> list[tuple[int, int]]:
     """A random order; random() alone has a stream that Python promises to keep, shuffle() has not."""
     return [item for _, item in sorted((rng.random(), item) for item in items)]
 

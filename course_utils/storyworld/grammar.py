@@ -8,10 +8,13 @@ check it.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from course_utils.storyworld.notation import Arc, Element, Free, Slot
 
+T = TypeVar("T")
 Bound = dict[str, frozenset[str]]  # slot -> the values that it can still have; one value once it is drawn
+Choices = tuple[tuple[str, str | int], ...]  # (name, value) of each choice, in order
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class Derivation:
     """How a text is made: the choices (name, value) in order, the facts, and the probability in nats."""
 
     text: str
-    choices: tuple[tuple[str, str | int], ...]
+    choices: Choices
     facts: dict[str, str]
     log_prob: float
 
@@ -56,11 +59,13 @@ def allowed(slot: Slot, slots: dict[str, Slot], bound: Bound) -> frozenset[str]:
 def draw(arcs: Sequence[Arc], random: Callable[[], float]) -> Derivation:
     """Write one story; `random()` gives the next number in [0, 1)."""
 
-    def pick(options):
+    def pick(options: Sequence[T]) -> T:
         return options[int(random() * len(options))]
 
     arc = pick(arcs)
-    sentences, choices, facts = [], [("arc", arc.name)], {}
+    sentences: list[str] = []
+    choices: list[tuple[str, str | int]] = [("arc", arc.name)]
+    facts: dict[str, str] = {}
     log_prob = -math.log(len(arcs))
     for beat in arc.beats:
         if beat.optional:
@@ -93,7 +98,7 @@ def draw(arcs: Sequence[Arc], random: Callable[[], float]) -> Derivation:
     return Derivation(" ".join(sentences), tuple(choices), facts, log_prob)
 
 
-State = tuple[int, Bound, tuple, float]  # position, what is bound, choices so far, nats so far
+State = tuple[int, Bound, Choices, float]  # position, what is bound, choices so far, nats so far
 
 
 def match(
@@ -149,7 +154,7 @@ def match(
 def derivations(arcs: Sequence[Arc], text: str, reach: Reach | None = None) -> Iterator[Derivation]:
     """Yield every way in which the arcs make exactly `text`."""
     for arc in arcs:
-        start = (0, {}, (("arc", arc.name),), -math.log(len(arcs)))
+        start: State = (0, {}, (("arc", arc.name),), -math.log(len(arcs)))
         for position, bound, choices, log_prob in _tell(arc, 0, text, start, reach):
             if position == len(text):
                 facts = {name: next(iter(values)) for name, values in bound.items()}

@@ -30,7 +30,7 @@ def split_words(text: str) -> list[str]:
     """The words of a text, in lower case.
 
     A word is a run of letters; an apostrophe or a hyphen between two letters belongs to it, as in
-    "Ada's" or "glow-worm". Digits, marks and other signs are no words.
+    "Ada's" or "glow-worm". Digits, marks and other signs do not belong to words.
 
     >>> split_words("Ada's glow-worm, at 3, sang.")
     ["ada's", 'glow-worm', 'at', 'sang']
@@ -81,7 +81,8 @@ def keeps_facts(document: str) -> bool | None:
 
     Returns None if fewer than two of its sentences can be read: nothing was asserted that could disagree.
         True if in some arc every sentence that can be read at all has a reading, and these agree about every slot.
-        False otherwise. Order and completeness are not asked for, and a sentence that cannot be read asserts nothing.
+        False otherwise. The sentences may come in any order and may leave parts of the story out. A sentence that
+        cannot be read asserts nothing.
     """
     sentences = [readings for s in split_sentences(document) if (readings := read_sentence(s))]
     if len(sentences) < 2:

@@ -121,6 +121,11 @@ class Trainer:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is no dict
         except (SafetensorError, OSError) as error:
             raise ValueError(f"{path} is damaged ({error}). Remove it to begin anew.") from None
+        if "model.embedding.weight" in tensors:
+            raise ValueError(
+                f"{path} was written by an older version of the course, in which the model's weights had other names "
+                f"and another order. Remove it, or use another folder, to begin anew."
+            )
         if json.loads(metadata["about"]) != (about := json.loads(json.dumps(self._about()))):
             raise ValueError(
                 f"{path} was begun with {metadata['about']}, and now {json.dumps(about)} is asked for. "
@@ -142,7 +147,7 @@ class Trainer:
 
 def split_parameters(model: Transformer) -> tuple[list[Tensor], list[Tensor]]:
     """The layers' matrices, which Muon changes, and all else: the embedding, the head and the gains."""
-    matrices = [parameter for parameter in model.layers.parameters() if parameter.ndim == 2]
+    matrices = [parameter for parameter in model.model.layers.parameters() if parameter.ndim == 2]
     inside = {id(matrix) for matrix in matrices}
     return matrices, [parameter for parameter in model.parameters() if id(parameter) not in inside]
 

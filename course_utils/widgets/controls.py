@@ -34,7 +34,7 @@ class Control:
         """For the front end, as JSON."""
         return asdict(self)
 
-    def read(self, value):
+    def read(self, value: object) -> float | int | str:
         """The value that the front end sent, as a number or text that can be trusted.
 
         Raises ValueError for one that the control cannot have.
@@ -42,7 +42,7 @@ class Control:
         if self.kind == "text":
             return str(value)
         if self.kind == "choice":
-            if value not in dict(self.options):
+            if not isinstance(value, str) or value not in dict(self.options):
                 raise ValueError(f"{self.label} is {value!r}; expected one of {list(dict(self.options))}.")
             return value
         number = value if isinstance(value, (int, float)) and not isinstance(value, bool) else math.nan

@@ -4,9 +4,12 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 import torch
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
 from course_utils import plots
-from course_utils.generation import evaluating, generate, modules_of, stream
+from course_utils.eval_mode import eval_mode
+from course_utils.generation import generate, stream
 from course_utils.randomness import uniform
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
@@ -38,10 +41,12 @@ def explore_sampling(
     return Panel("From scores to a text", controls, explorer.fast, explorer.slow, explorer.still, explorer.caption)
 
 
-def explore_logits(logits, labels: Sequence[str] | None = None, sampling: SamplingParams = SamplingParams()) -> Panel:
+def explore_logits(
+    logits: ArrayLike | torch.Tensor, labels: Sequence[str] | None = None, sampling: SamplingParams = SamplingParams()
+) -> Panel:
     """The same for one row of logits that is written by hand, such as [2, 1]; u is a slider of its own.
 
-    logits: (V,), in nats. labels: one for each; the ids if there are none. sampling: the settings to begin with.
+    logits: (V,), in nats. labels: one for each; None shows the ids. sampling: the settings to begin with.
     Raises ValueError for logits of another shape, or a number of labels that does not fit.
     """
     row = torch.as_tensor(logits).detach().double()
@@ -99,7 +104,7 @@ class _Row:
     def fast(self, settings: dict) -> dict[str, str]:
         return _slots(self.look(settings), self.labels, settings)
 
-    def still(self, settings: dict):
+    def still(self, settings: dict) -> Axes:
         return _still(self.look(settings), self.labels, settings)
 
     def caption(self, settings: dict) -> str:
@@ -114,13 +119,13 @@ class _Sampling:
         self._last: tuple[tuple, views.Continuation] | None = None
 
     def look(self, settings: dict) -> tuple[views.Look, int]:
-        """The distribution of a step, and which step: the last one if the text ends before the one asked for."""
+        """The distribution of a step, and the step: the slider's, or the last one of a text that has fewer."""
         prompt, params = settings["prompt"], params_of(settings)
         sampled, step = self._begin(prompt, params, settings["step"])
         context = torch.tensor([[self.vocab.bos_id, *self.vocab.encode(prompt), *sampled[:step]]])
-        with evaluating(modules_of(self.model)):
+        with eval_mode(self.model):
             logits = self.model(context, None)[0, -1]
-        return views.look_at(logits, params, uniform(params.seed, step)), step
+        return views.look_at(logits, params, uniform(settings["seed"], step)), step
 
     def _begin(self, prompt: str, params: SamplingParams, step: int) -> tuple[Sequence[int], int]:
         """At least the tokens before the step, and the step that can be shown."""
@@ -149,6 +154,7 @@ class _Sampling:
                     yield {"text": _text(prompt, [text], None)}
                 else:
                     self._last = ((prompt, params), views.follow(self.model, self.vocab, chunk.generation))
+        assert self._last is not None  # the last chunk of a stream carries the finished text
         continuation = self._last[1]
         _, step = self._begin(prompt, params, settings["step"])
         yield {
@@ -157,7 +163,7 @@ class _Sampling:
             "steps": pictures.figure("Step by step", "", pictures.steps(continuation, len(self.vocab), step)),
         }
 
-    def still(self, settings: dict):
+    def still(self, settings: dict) -> Axes:
         return _still(self.look(settings)[0], self.labels, settings)
 
     def caption(self, settings: dict) -> str:
@@ -189,7 +195,7 @@ def _text(prompt: str, tokens: list[str], step: int | None) -> str:
     return f'<p><span class="cp-prompt">{shown[0]}</span>{"".join(shown[1:])}</p>'
 
 
-def _still(look: views.Look, labels: list[str], settings: dict):
+def _still(look: views.Look, labels: list[str], settings: dict) -> Axes:
     ids = look.candidates(pictures.N_SHOWN, settings["sort"] == "id")
     series = {"before the filters": look.before[ids], "after": look.after[ids]}
     title = "A panel as it opens: run the cell in JupyterLab, and sliders move it"

@@ -7,6 +7,8 @@ Mistral's in transformers 5.24, whose defaults are that model's.
 
 from dataclasses import dataclass
 
+from matplotlib.axes import Axes
+
 from course_utils import plots
 from course_utils.kv_cache import kv_cache_bytes
 from course_utils.plots.cache import say_bytes, unit_of
@@ -17,7 +19,7 @@ from course_utils.widgets.panel import Panel, html
 
 @dataclass(frozen=True)
 class Shape:
-    """What of a model decides on its cache.
+    """The sizes of a model that decide how large its cache is, and how it is used.
 
     n_head: query heads, which cost no cache. context: tokens that it was made for. window: how far back a layer looks.
     """
@@ -72,7 +74,7 @@ def _controls(model: str) -> list[Control]:
 
 
 def _powers(highest: int) -> dict[str, str]:
-    """The slider moves an exponent, so that 1 and 131,072 are both in reach; shown and spoken is the number."""
+    """The slider moves an exponent, so that 1 and 131,072 are both in reach; the panel shows and speaks the number."""
     return {str(exponent): f"{2**exponent:,}" for exponent in range(highest + 1)}
 
 
@@ -131,7 +133,7 @@ def _say_model(name: str, n_tokens: int) -> str:
     return said + "Weights and activations come on top."
 
 
-def _still(settings: dict):
+def _still(settings: dict) -> Axes:
     sizes = sizes_of(settings)
     unit, unit_bytes = unit_of(kv_cache_bytes(**sizes))
     ends = {f"{heads} key/value heads": kv_cache_bytes(**{**sizes, "n_kv_head": heads}) / unit_bytes

@@ -36,7 +36,7 @@ class PanelWidget(anywidget.AnyWidget):
     _esm = (_HERE / "panel.js").read_text(encoding="utf-8")
     _css = (_HERE / "panel.css").read_text(encoding="utf-8")
     title = traitlets.Unicode().tag(sync=True)
-    controls = traitlets.List().tag(sync=True)
+    controls: traitlets.List[dict] = traitlets.List().tag(sync=True)
     opening = traitlets.Dict().tag(sync=True)  # what is seen before the kernel has answered
 
 
@@ -104,26 +104,29 @@ class Panel:
         return dict(self.fast(self.settings)), self.slow is not None
 
     def _slice(self) -> tuple[dict, bool]:
+        if self.slow is None:
+            return {}, False
         if self._running is None or self._running[0] != self.settings:
             self._running = (self.settings, self.slow(self.settings))
-        until, slots = time.perf_counter() + SLICE, {}
+        slots: Slots = {}
+        until = time.perf_counter() + SLICE
         for slots in self._running[1]:
             if time.perf_counter() > until:
                 return dict(slots), True
         self._running = None
         return dict(slots), False
 
-    def _on_message(self, widget, content, buffers) -> None:
+    def _on_message(self, widget: PanelWidget, content: dict, buffers: list) -> None:
         widget.send(self.handle(content))
 
     def __repr__(self) -> str:
         return self.caption(self.settings)
 
-    def _repr_mimebundle_(self, **options) -> dict:
+    def _repr_mimebundle_(self, **options: object) -> dict:
         """The live view, a still picture and a caption together; each front end takes the best it can show."""
         data = {"text/plain": repr(self), "image/png": _png(self.still(self.settings), repr(self))}
-        live = self.widget._repr_mimebundle_()
-        return data | {kind: value for kind, value in live[0].items() if "widget-view" in kind}
+        live, _ = self.widget._repr_mimebundle_() or ({}, {})
+        return data | {kind: value for kind, value in live.items() if "widget-view" in kind}
 
 
 def html(tag: str, text: str) -> str:
@@ -133,10 +136,10 @@ def html(tag: str, text: str) -> str:
 
 def _png(ax: plt.Axes, caption: str) -> str:
     """The picture with its caption below, since most pages show only one of the forms of an output."""
-    ax.figure.supxlabel(caption, fontsize=8, wrap=True)
-    file = io.BytesIO()
-    ax.figure.savefig(file, format="png", dpi=90, metadata={"Software": None})
-    plt.close(ax.figure)  # or the notebook shows it a second time
+    figure, file = ax.figure.get_figure(root=True), io.BytesIO()
+    figure.supxlabel(caption, fontsize=8, wrap=True)
+    figure.savefig(file, format="png", dpi=90, metadata={"Software": None})
+    plt.close(figure)  # or the notebook shows it a second time
     return base64.b64encode(file.getvalue()).decode("ascii")
 
 
@@ -165,7 +168,7 @@ def _close_all(cell: str) -> None:
 def _running_cell() -> tuple[str | None, str, Sequence[str]]:
     """The id of the cell that runs, the id of its run, and cells that were deleted; JupyterLab sends all three.
 
-    A front end that names no cell is known by the cell's text. Outside a kernel there is no cell.
+    A front end that names no cell is known by the cell's text. Outside a kernel the id is None.
     """
     shell = get_ipython()
     request = shell.get_parent() if hasattr(shell, "get_parent") else None

@@ -44,13 +44,12 @@ def bars(look: Look, labels: Sequence[str], by_id: bool = False) -> str:
 
 def mass(look: Look, labels: Sequence[str]) -> str:
     """The cumulative mass by rank, with the line of top-p and the token that crosses it."""
-    rank = 0 if look.crossing is None else look.ranked.tolist().index(look.crossing)
-    ids = look.ranked[: max(N_SHOWN, rank + 3)].tolist()
-    marked = None if look.crossing is None else rank
-    p = look.params.top_p
-    line = None if look.crossing is None else (p, f"p = {p:g}")
-    said = f"{labels[look.crossing]} crosses p = {p:g} at {look.mass[rank]:.3f}" if line else no_crossing(look)
-    return _staircase(look.mass[: len(ids)], [labels[i] for i in ids], line, marked, "✓", f"Cumulative mass. {said}.")
+    rank, line, said = None, None, no_crossing(look)
+    if look.crossing is not None and look.params.top_p is not None:
+        rank, p = look.ranked.tolist().index(look.crossing), look.params.top_p
+        line, said = (p, f"p = {p:g}"), f"{labels[look.crossing]} crosses p = {p:g} at {look.mass[rank]:.3f}"
+    ids = look.ranked[: max(N_SHOWN, (rank or 0) + 3)].tolist()
+    return _staircase(look.mass[: len(ids)], [labels[i] for i in ids], line, rank, "✓", f"Cumulative mass. {said}.")
 
 
 def cdf(look: Look, labels: Sequence[str]) -> str:
@@ -104,8 +103,13 @@ def table(look: Look, labels: Sequence[str], by_id: bool = False) -> str:
     return f"<table><thead><tr>{columns}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _staircase(heights: np.ndarray, labels: Sequence[str], line, marked: int | None, sign: str, said: str) -> str:
-    """Steps from 0 towards 1, one column for each token; a level, and the column in which it is crossed."""
+def _staircase(
+    heights: np.ndarray, labels: Sequence[str], line: tuple[float, str] | None, marked: int | None, sign: str, said: str
+) -> str:
+    """Steps from 0 towards 1, one column for each token; a level, and the column in which it is crossed.
+
+    line: where the level stands, and what is written on it.
+    """
     column = min((RIGHT - LEFT) / len(labels), 120)
     path = [f"M{LEFT} {y_of(0):.1f}"]
     for index, height in enumerate(heights):

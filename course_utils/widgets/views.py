@@ -1,25 +1,26 @@
 """What a panel shows, as data: one step of sampling, and a finished continuation.
 
 Pictures, sentences and tables are all made from these, so they cannot disagree. Every number comes from the
-package's own `sampling`, `randomness` and `generation`: there is no second sampler here, and nothing is drawn twice.
+package's own `sampling`, `randomness` and `generation`: this module has no sampler, and draws nothing twice.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from course_utils import metrics
-from course_utils.generation import Generation, evaluating, modules_of
+from course_utils.eval_mode import eval_mode
+from course_utils.generation import Generation
 from course_utils.sampling import SamplingParams, draw, next_token_probs
-from course_utils.text import CharVocab
+from course_utils.text import VISIBLE
 
 N_GRAM = 4  # the repetition rate counts these, as in notebook 02
-_OFF = {"temperature": 1.0, "top_k": None, "top_p": None, "min_p": None}
-_BLANKS = CharVocab("\n\t ")  # knows how the course shows them
+_OFF: dict[str, Any] = {"temperature": 1.0, "top_k": None, "top_p": None, "min_p": None}
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ def look_at(logits: Tensor, params: SamplingParams, u: float) -> Look:
     logits: (V,), in nats. u: in [0, 1); in greedy mode it is not used.
     Raises ValueError as `sampling.next_token_probs` and `draw` do.
     """
-    after = next_token_probs(logits, params).numpy()
+    probs = next_token_probs(logits, params)
+    after = probs.numpy()
     ranked = np.argsort(-logits.detach().double().numpy(), kind="stable")  # no filter and no temperature changes it
     if params.greedy:
         before = next_token_probs(logits, SamplingParams()).numpy()
@@ -80,7 +82,7 @@ def look_at(logits: Tensor, params: SamplingParams, u: float) -> Look:
     if params.top_p not in (None, 1):
         nucleus = next_token_probs(logits, replace(params, **not_yet | {"top_p": params.top_p}))
         crossing = int(ranked[int((nucleus > 0).sum()) - 1])
-    return Look(params, u, before, after, after > 0, draw(after, u), ranked, mass, crossing)
+    return Look(params, u, before, after, after > 0, draw(probs, u), ranked, mass, crossing)
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,11 @@ class Continuation:
 def follow(model, vocab, generation: Generation) -> Continuation:
     """Measure a text; one forward pass over it gives the distributions of all steps."""
     text, sampled = generation.text, generation.token_ids
-    n_kept, entropies = (), ()
+    n_kept: tuple[int, ...] = ()
+    entropies: tuple[float, ...] = ()
     if sampled:
         context = [vocab.bos_id, *vocab.encode(generation.prompt), *sampled[:-1]]
-        with evaluating(modules_of(model)):
+        with eval_mode(model):
             logits = model(torch.tensor([context]), None)[0, -len(sampled) :]
         probs = next_token_probs(logits, generation.sampling).numpy()
         n_kept = tuple((probs > 0).sum(-1).tolist())
@@ -120,9 +123,9 @@ def entropy(probs: np.ndarray) -> float:
     return max(0.0, -float((some * np.log(some)).sum()))
 
 
-def visible(label: str) -> str:
+def visible(label: object) -> str:
     """The label with newline, space and tab as the signs that `CharVocab.label` shows for them."""
-    return "".join(_BLANKS.label(_BLANKS.ids[c]) if c in _BLANKS.ids else c for c in str(label))
+    return "".join(VISIBLE.get(c, c) for c in str(label))
 
 
 def say_look(look: Look, labels: Sequence[str]) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from matplotlib.axes import Axes
+
 from course_utils.plots.streaming import held_back
 from course_utils.stopping import StopMatcher, checked_stops
 from course_utils.widgets import views
@@ -66,7 +68,7 @@ def watch_stream(pieces: Iterable[str], stops: Sequence[str] = (), include_stop:
 
     pieces: texts as they come, such as a model's decoded tokens. stops: the stop strings to begin with; the panel takes
         others as a JSON list, in which a line end is written as \\n. include_stop: show the one that was found.
-    Raises ValueError or TypeError for pieces that are no texts, or stops that are none.
+    Raises TypeError for a piece that is not a text, and ValueError or TypeError for stop strings that cannot be used.
     """
     pieces = list(pieces)
     if wrong := [piece for piece in pieces if not isinstance(piece, str)]:
@@ -114,9 +116,9 @@ class _Stream:
         found, _ = self.read(settings)
         return {"summary": html("p", said), "text": _text(moment), "numbers": _table(found[: settings["n"]])}
 
-    def still(self, settings: dict):
+    def still(self, settings: dict) -> Axes:
         found = [moment for moment in self.read(settings)[0] if moment.piece is not None][:_STILL]
-        labels = [views.visible(moment.piece) for moment in found]
+        labels = [views.visible(piece) for piece in self.pieces[: len(found)]]
         shown, held = [len(m.shown) for m in found], [len(m.held) for m in found]
         return held_back(labels, shown, held, "A panel as it opens: run the cell in JupyterLab, and a slider moves it")
 

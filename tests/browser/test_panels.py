@@ -365,7 +365,7 @@ def test_running_the_cell_again_replaces_the_panel_and_leaves_the_other_alone(sc
 
 
 def test_moves_leave_nothing_behind(scratch):
-    """WID-12 in the browser; `benchmarks/slider_latency.py` does the same with 500 moves, and memory."""
+    """`benchmarks/slider_latency.py` does the same with 500 moves, and measures memory."""
     move = """async ([from, moves]) => {
         const panel = document.querySelector(".course-panel");
         const slider = panel.querySelector("[data-control=temperature] input");

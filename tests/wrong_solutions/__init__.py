@@ -1,42 +1,57 @@
 """Planted solutions: wrong ones, each with the hint that must name it, and right ones, written differently.
 
-The wrong ones are mistakes that people make. Each module holds those of one notebook. `python tests/wrong_solutions`
-writes the table in docs/checker.md.
+The wrong ones are mistakes that people make. Those of an exercise stand in the file that has the place and name of the
+exercise's own: `nb03_top_k_top_p/top_p.py` holds what is planted for `exercises/nb03_top_k_top_p/top_p.py`. A file is
+read when its exercise is looked up. `python tests/wrong_solutions` writes the table in docs/checker.md.
 """
 
-WRONG: dict[str, list[tuple[str, object]]] = {}  # exercise → (hint id, attempt)
-RIGHT: dict[str, list[object]] = {}
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+
+from course_utils import exercises
+
+_WRONG: dict[str, list[tuple[str, object]]] = {}  # exercise → (hint id, attempt)
+_RIGHT: dict[str, list[object]] = {}
 
 
-def wrong(exercise_id: str, hint_id: str):
-    """Decorates a wrong solution: the check of the exercise must answer with this hint."""
+class _Planted(Mapping):
+    """The plants of every exercise by its id. Those of one are read from its file when they are asked for."""
 
-    def plant(attempt):
-        WRONG.setdefault(exercise_id, []).append((hint_id, attempt))
+    def __init__(self, plants: dict[str, list]):
+        self._plants = plants
+
+    def __getitem__(self, exercise_id: str) -> list:
+        if exercise_id not in self._plants:
+            importlib.import_module(f"wrong_solutions.{exercises.places()[exercise_id]}")
+        return self._plants[exercise_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(exercises.places())
+
+    def __len__(self) -> int:
+        return len(exercises.places())
+
+
+WRONG: Mapping[str, list[tuple[str, object]]] = _Planted(_WRONG)
+RIGHT: Mapping[str, list[object]] = _Planted(_RIGHT)
+
+
+def planting(exercise_id: str) -> tuple[Callable, Callable]:
+    """Two decorators for the solutions to an exercise: `@wrong("hint-id")` and `@right`.
+
+    The check of the exercise must answer a wrong solution with its hint, and pass a right one.
+    """
+    wrong_ones, right_ones = _WRONG.setdefault(exercise_id, []), _RIGHT.setdefault(exercise_id, [])
+
+    def wrong(hint_id: str):
+        def plant(attempt):
+            wrong_ones.append((hint_id, attempt))
+            return attempt
+
+        return plant
+
+    def right(attempt):
+        right_ones.append(attempt)
         return attempt
 
-    return plant
-
-
-def right(exercise_id: str):
-    """Decorates a right solution: the check of the exercise must pass it."""
-
-    def plant(attempt):
-        RIGHT.setdefault(exercise_id, []).append(attempt)
-        return attempt
-
-    return plant
-
-
-from wrong_solutions import (  # noqa: E402, F401  they fill the two
-    nb00,
-    nb01,
-    nb02,
-    nb03,
-    nb04,
-    nb05,
-    nb06,
-    nb07,
-    nb08,
-    nb09,
-)
+    return wrong, right

@@ -26,7 +26,7 @@ _FOUND = {}
 
 def found(exercise, attempt):
     """What judging a planted solution gave; each is judged once in a process."""
-    from course_utils.judging import judge
+    from course_utils.checker.judging import judge
 
     key = exercise.id, id(attempt)
     if key not in _FOUND:
@@ -36,8 +36,9 @@ def found(exercise, attempt):
 
 def table() -> str:
     """The document, from judging every planted solution."""
+    from course_utils.checker.exercise import FunctionExercise
+    from course_utils.checker.judging import PASSED
     from course_utils.exercises import all_exercises
-    from course_utils.judging import PASSED
     from wrong_solutions import RIGHT, WRONG
 
     lines = []
@@ -47,7 +48,8 @@ def table() -> str:
         caught = sum(finding.status in ("wrong", "raised") for _, finding in judged)
         named = sum(finding.hint_id == hint_id for hint_id, finding in judged)
         counts = (len(exercise.hint_ids()), len(judged), caught, named, len(accepted), sum(accepted))
-        cells = (key, exercise.writes, exercise.difficulty, exercise.minutes, len(exercise.cases) or "-", *counts)
+        n_cases = len(exercise.cases) if isinstance(exercise, FunctionExercise) else "-"
+        cells = (key, exercise.writes, exercise.difficulty, exercise.minutes, n_cases, *counts)
         lines.append("| " + " | ".join(map(str, cells)) + " |\n")
     return HEAD + "".join(lines) + "\n" + _hints()
 

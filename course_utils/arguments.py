@@ -1,0 +1,34 @@
+"""Numbers that a caller gives, checked: an error says what was given and what was expected.
+
+Nothing is known here of what the numbers mean.
+"""
+
+import operator
+
+
+def check_integer(name: str, value: int, below: int | None = None, advice: str = "") -> int:
+    """`value` as an int, if it is an integer of 0 or more and, where `below` is given, less than that.
+
+    advice: a sentence that ends the message of a ValueError.
+    Raises TypeError for something that is not an integer (True is not one), ValueError for one out of range.
+    """
+    if isinstance(value, bool):
+        raise TypeError(f"{name} is {value!r}; expected an integer.")
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}; expected an integer.") from None
+    if number < 0 or (below is not None and number >= below):
+        expected = "0 or more" if below is None else f"an integer from 0 to {below - 1}"
+        raise ValueError(f"{name} is {number}; expected {expected}.{advice}")
+    return number
+
+
+def check_number(name: str, value: float) -> float:
+    """`value` as a float. Raises TypeError for a bool, a str, or anything else that is not a number."""
+    if isinstance(value, (bool, str)):
+        raise TypeError(f"{name} is {value!r}; expected a number.")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {value!r}; expected a number.") from None

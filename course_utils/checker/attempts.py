@@ -1,0 +1,58 @@
+"""Tell an attempt at an exercise from a stub that nobody has touched, or from somebody else's function."""
+
+import ast
+import functools
+import inspect
+import textwrap
+
+from course_utils.checker.running import Run, learner_line
+
+REPLACE_THE_DOTS = "Replace the dots by your answer, run that cell, then this one."
+_RAISED = "raise NotImplementedError"  # as a stub writes it
+
+
+def is_nothing(value) -> bool:
+    """True for what stands where an answer is still missing."""
+    return value is None or value is ... or value is NotImplemented
+
+
+def why_none(function) -> str | None:
+    """Why this is no attempt, before it is called: the stub as it was, or a function that the course itself brought."""
+    inner = function
+    while isinstance(inner, functools.partial):
+        inner = inner.func
+    if callable(inner) and str(getattr(inner, "__module__", "")).split(".")[0] == "course_utils":
+        return "This is the course's own function. Write yours, under the same name."
+    if callable(function) and _is_stub(function):
+        return "The function has no body yet. Write it, run that cell, then this one."
+    return None
+
+
+def _is_stub(function) -> bool:
+    """True if the body is nothing but a docstring, `...`, `pass` or `raise NotImplementedError`."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return False  # no source to look at: its result will tell
+    if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
+        return False
+    return all(_says_nothing(statement) for statement in tree.body[0].body)
+
+
+def _says_nothing(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Raise):
+        raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+        return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+    return isinstance(statement, ast.Pass) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    )
+
+
+def why_no_answer(run: Run, function) -> str | None:
+    """Why this is no attempt, seen from what its first call gave. No exercise has None as its first answer."""
+    # A library raises this too, for what it cannot do, and so does `input` where nobody can answer.
+    if type(run.error) is NotImplementedError and _RAISED in (learner_line(run.error, function) or _RAISED):
+        return "The function says that it is not implemented."
+    if run.error is None and not run.stopped and is_nothing(run.value):
+        return "The function returned nothing. If you have written it, a `return` is missing."
+    return None

@@ -1,0 +1,1 @@
+"""What several exercises share: makers of inputs, oracles, models that note how they are called, recognisers, hints."""

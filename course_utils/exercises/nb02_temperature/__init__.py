@@ -1,0 +1,3 @@
+"""The exercises of notebook 02: temperature, greedy, and how much a text repeats itself."""
+
+EXERCISES = ("temperature", "greedy", "repetition_rate")

@@ -1,0 +1,3 @@
+"""The exercises of notebook 04: the causal mask, positions, and the number of parameters."""
+
+EXERCISES = ("causal_mask", "positions", "count_parameters")

@@ -1,0 +1,288 @@
+"""Exercise 05.generate_cached. The model notes each call, so that the way is judged as well as the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from course_utils.checker.answers import as_array, same
+from course_utils.checker.exercise import (
+    Call,
+    Case,
+    Equals,
+    FunctionExercise,
+    Holds,
+    Recognises,
+)
+from course_utils.exercises.common.hints import EARLIER_CALL
+from course_utils.exercises.common.noting_model import (
+    Fed,
+    MockModel,
+    Row,
+    V,
+    below_zero,
+    close,
+    path,
+    real_model,
+    real_path,
+    scores,
+    tied,
+)
+from course_utils.exercises.common.recognisers import shaped
+
+if TYPE_CHECKING:
+    from course_utils.transformer import Transformer
+
+
+def generate_cached(model: Transformer, prompt_ids: list[int], max_new_tokens: int) -> list[int]:
+    """The new ids, each the likeliest; every token but the last new one goes through the model once."""
+    import torch  # here, so that the list of exercises can be read without it
+
+    cache = model.new_cache()
+    new: list[int] = []
+    fed = list(prompt_ids)  # prefill: the whole prompt
+    with torch.no_grad():
+        while len(new) < max_new_tokens:
+            logits = model(torch.tensor([fed]), cache)
+            new.append(int(logits[0, -1].argmax()))
+            fed = new[-1:]  # decode: only what the cache does not know
+    return new
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a learner's function has fed the model.
+
+    calls: what the model has noted, in order. prompt: the ids that the function was given. new: the ids that it gave,
+    or none if its answer cannot be read: another case says so.
+    """
+
+    calls: list[Fed]
+    prompt: list[int]
+    new: list[int]
+
+    @property
+    def fed(self) -> list[int]:
+        """All tokens that went in."""
+        return [token for call in self.calls for token in call.ids]
+
+    @property
+    def is_right(self) -> bool:
+        """One cache that was empty; the prompt and the new tokens but the last, in order; then one token a call."""
+        if not self.new:  # there was nothing to make: the prompt may have been fed all the same
+            return self.fed == self.prompt[: len(self.fed)]
+        ends = np.cumsum([len(call.ids) for call in self.calls])
+        decoding = [call for call, end in zip(self.calls, ends, strict=True) if end > len(self.prompt)]
+        first = self.calls[0] if self.calls else None
+        return (
+            self.fed == self.prompt + self.new[:-1]
+            and all(len(call.ids) == 1 for call in decoding)
+            and first is not None
+            and first.cache is not None
+            and first.start == 0
+            and not self.has_several_caches
+            and not self.overfills_the_cache
+        )
+
+    @property
+    def overfills_the_cache(self) -> bool:
+        """More went in than a cache had been made for."""
+        return any(call.start + len(call.ids) > getattr(call.cache, "max_tokens", np.inf) for call in self.calls)
+
+    @property
+    def never_calls_the_model(self) -> bool:
+        """Ids came back, and the model had no part in them."""
+        return bool(self.new) and not self.calls
+
+    @property
+    def lacks_a_cache(self) -> bool:
+        """A call got no cache."""
+        return any(call.cache is None for call in self.calls)
+
+    @property
+    def begins_with_an_old_cache(self) -> bool:
+        """The first cache held something, or a cache was made by another model."""
+        return bool(self.calls) and (self.calls[0].start > 0 or not all(call.own for call in self.calls))
+
+    @property
+    def has_a_cache_of_several_rows(self) -> bool:
+        """A cache was made for more than one text."""
+        return any(getattr(call.cache, "batch_size", 1) != 1 for call in self.calls)
+
+    @property
+    def has_several_caches(self) -> bool:
+        """Not every call got the same cache."""
+        return len({id(call.cache) for call in self.calls}) > 1
+
+    @property
+    def feeds_the_end_of_the_prompt_twice(self) -> bool:
+        """The last token of the prompt came again behind it."""
+        again = [*self.prompt, self.prompt[-1]]
+        return not self.is_right and self.fed[: len(again)] == again
+
+    @property
+    def feeds_twice_in_a_row(self) -> bool:
+        """The same tokens went in by two calls in a row."""
+        once = []  # an id may come twice in the text itself, and is then fed four times
+        for ids, group in groupby(call.ids for call in self.calls):
+            once += ids * ((len(list(group)) + 1) // 2)
+        doubled = len(once) < len(self.fed) and once == self.prompt + self.new[:-1]
+        return doubled or any(len(one.ids) > 1 and one.ids == other.ids for one, other in pairwise(self.calls))
+
+    @property
+    def feeds_the_whole_text_again(self) -> bool:
+        """The text from its beginning went in behind a cache that held it."""
+        whole = self.prompt + self.new
+        return any(call.start and len(call.ids) > 1 and call.ids == whole[: len(call.ids)] for call in self.calls)
+
+    @property
+    def feeds_the_last_token(self) -> bool:
+        """The last new token went in too."""
+        return self.fed == self.prompt + self.new
+
+    @property
+    def skips_a_token(self) -> bool:
+        """What went in is a part of what should have, in its order, and something is missing."""
+        whole = self.prompt + self.new[:-1]
+        rest = iter(whole)
+        return len(self.fed) < len(whole) and all(token in rest for token in self.fed)
+
+
+def _way(value: object, args: tuple, prompt: list[int]) -> Way:
+    """prompt: ours, since the function may have changed its own."""
+    try:
+        new = [round(float(number)) for number in as_array(value).reshape(-1)]
+    except (ValueError, OverflowError):  # not readable, or NaN
+        new = []
+    return Way(args[0].fed, prompt, new)
+
+
+def _right(prompt: list[int], ids: Callable[[], list[int]]) -> Holds:
+    """The ids are these, and so is the way to them."""
+    return Holds(lambda value, args: same(value, ids()) and _way(value, args, prompt).is_right)
+
+
+_PROMPT, _N = [1, 3, 1, 5], 11  # an id comes twice, and small ids, early but not first, among the new ones
+_NEW = path(_PROMPT, _N)
+_FIRST = path(_PROMPT[:1], 1)
+_FROM_FIRST = _FIRST + path(_PROMPT + _FIRST, _N - 1)  # the logits of the prompt's first position, then the right ones
+_HAND = Call(f"prompt {_PROMPT} and {_N} new tokens", lambda: (MockModel(), list(_PROMPT), _N))
+_AGAIN = MockModel()
+_MANY = [place * 37 % 301 for place in range(293)]  # a prime: chunks of any size leave a rest
+
+
+def _again() -> tuple:
+    """The same model once more. What an attempt left on it stays there."""
+    _AGAIN.fed.clear()
+    return _AGAIN, list(_PROMPT), _N
+
+
+def _asks(hint_id: str, hint: str, shows: str, prompt: list[int], n: int, row: Row = scores, n_tokens: int = V) -> Case:
+    """A case that asks for the right ids and the right way. row: gives the model's logits."""
+    call = Call(shows, lambda: (MockModel(row, n_tokens), list(prompt), n))
+    ids = path(prompt, n, row, n_tokens)
+    return Case(hint_id, hint, call, _right(prompt, lambda: ids), error_is_typical=True)
+
+
+def _noted(hint_id: str, hint: str, fault: Callable[[Way], bool]) -> Case:
+    """A case that looks for a fault in the way."""
+    return Case(hint_id, hint, _HAND, Holds(lambda value, args: not fault(_way(value, args, _PROMPT))))
+
+
+EXERCISE = FunctionExercise(
+    id="05.generate_cached",
+    writes="`generate_cached(model, prompt_ids, max_new_tokens)`",
+    contract="list of new greedy ids only; every token fed once, one position a decode step, the last one not fed",
+    difficulty="hard",
+    minutes=15,
+    hints=(
+        "Make one cache, before the loop: `model.new_cache()`. Each call of `model(token_ids, cache)` adds to it.",
+        "The prompt goes in first. The logits of its last position already decide the first new token.",
+        "After that, each step feeds one tensor of the shape (1, 1): the token that was chosen last.",
+        "Choose first and feed afterwards: then the loop ends before the last token would be fed.",
+    ),
+    reference=generate_cached,
+    cases=(
+        Case("with-prompt", "the prompt's ids are in the answer. Asked for are the new ones only.", _HAND,
+             Recognises(lambda value: same(value, _PROMPT + _NEW) or len(as_array(value)) == len(_PROMPT + _NEW))),
+        Case("earlier-call", EARLIER_CALL, Call(f"{_HAND.shows}, in a second call", _HAND.args),
+             Recognises(lambda value: len(as_array(value)) >= 2 * _N and same(as_array(value)[:_N], _NEW))),
+        Case("one-axis", "the answer has an axis too many. Asked for is a flat list of ids.", _HAND,
+             Recognises(lambda value: as_array(value).ndim > 1)),
+        Case("one-token", "only one token came back. After the prompt there is one step for each further token.", _HAND,
+             Recognises(shaped(1))),
+        Case("off-by-one", "the number of new ids is off by one. The prompt's pass gives the first one already.", _HAND,
+             Recognises(lambda value: len(as_array(value)) in (_N - 1, _N + 1))),
+        Case("stops-early", "the loop ended before `max_new_tokens`. No id is special here, and ids may come again.",
+             _HAND, Recognises(lambda value: len(as_array(value)) < _N)),
+        _noted("not-a-batch", "the model was given something else than a tensor of whole numbers (1, T): one row, T "
+               "tokens. A single token is `torch.tensor([[token]])`.",
+               lambda way: not all(call.one_row for call in way.calls)),
+        _noted("no-cache", "a call of the model was given no cache, so it knew only the tokens of that call and kept "
+               "none of their work. Pass the cache at every call.", lambda way: way.lacks_a_cache),
+        _noted("cache-rows", "the cache was made for several rows. Its argument is the number of texts, not of tokens.",
+               lambda way: way.has_a_cache_of_several_rows),
+        _noted("earlier-call", "the cache held tokens of another call, or was made by another model. Begin with a new "
+               "one, from `model.new_cache()`.", lambda way: way.begins_with_an_old_cache),
+        _noted("cache-each-step", "more than one cache was used, and a new one knows nothing. Make one before the loop "
+               "and keep it.", lambda way: way.has_several_caches),
+        _noted("prompt-end-twice", "the last token of the prompt was fed again after the prompt. Its logits came with "
+               "the prompt's pass: the next token to feed is the first new one.",
+               lambda way: way.feeds_the_end_of_the_prompt_twice),
+        _noted("fed-twice", "the same tokens went through the model twice in a row. Call it once for the prompt and "
+               "once a step, and keep the logits: each call adds its tokens to the cache.",
+               lambda way: way.feeds_twice_in_a_row),
+        _noted("whole-text-again", "the whole text was fed again, behind what the cache holds already. With a cache, "
+               "only what is new goes in.", lambda way: way.feeds_the_whole_text_again),
+        _noted("last-fed", "the last new token was fed too. Nobody needs the logits after it, so this call is wasted.",
+               lambda way: way.feeds_the_last_token),
+        _noted("earlier-call", "ids came back and the model was not called. They were kept from an earlier call, or "
+               "stand in the code.", lambda way: way.never_calls_the_model),
+        _noted("token-skipped", "a token never went through the model: one of the prompt, or one that was chosen. "
+               "Every one but the last must be in the cache.", lambda way: way.skips_a_token),
+        _noted("cache-too-small", "more tokens went in than the cache was made for, and a real one refuses that. Leave "
+               "its size out, or count the prompt and the new tokens.", lambda way: way.overfills_the_cache),
+        Case("first-position", "the first new token comes from the wrong row of logits. A call with T tokens gives T "
+             "rows, and the last one says what comes next.", _HAND, Recognises(_FROM_FIRST)),
+        Case("beyond-vocabulary", "an id is larger than the vocabulary: `argmax` counted through all positions. Take "
+             "the last position first.", _HAND,
+             Recognises(lambda value: as_array(value).max() >= V and same(value, np.rint(as_array(value))))),
+        Case("by-hand", "play two steps by hand: feed the prompt, take the likeliest id after its last position, feed "
+             "it.", _HAND, Equals(_NEW)),
+        _noted("fed-once", "the ids are right and the way is not. Every token goes in once and in order, the prompt "
+               "first, then one new token in each call.", lambda way: not way.is_right),
+        _asks("no-new", "0 new tokens mean an empty list.", f"prompt {_PROMPT} and 0 new tokens", _PROMPT, 0),
+        _asks("one-new", "for one new token the prompt's pass is enough: nothing else is fed.",
+              f"prompt {_PROMPT} and 1 new token", _PROMPT, 1),
+        _asks("short-prompt", "a prompt of one token is the shortest. Look for a step that needs two.",
+              "prompt [6] and 3 new tokens", [6], 3),
+        _asks("short-prompt", "the smallest text, one token in and one out, is not right.",
+              "prompt [6] and 1 new token", [6], 1),
+        _asks("near-ties", "two logits are close and not equal, and the larger one is asked for. Compare them as they "
+              "came: no rounding, no tolerance, no narrower dtype.", "prompt [2, 5], 8 new tokens and close logits",
+              [2, 5], 8, close),
+        _asks("negative-logits", "logits may all be negative, and one may be -inf. The largest is taken all the same.",
+              "prompt [1, 4], 5 new tokens and negative logits", [1, 4], 5, below_zero),
+        _asks("ties", "of equal logits the lowest id is asked for.", "prompt [2, 5], 8 new tokens and logits with ties",
+              [2, 5], 8, tied),
+        Case("earlier-call", "a cache was kept somewhere, by the model or under its name. Each call is a text of its "
+             "own.", Call(f"{_HAND.shows}, with a model that is used again", _again), _right(_PROMPT, lambda: _NEW),
+             error_is_typical=True),
+        Case("earlier-call", "a second text with the same model went on from the first one. Make a new cache in each "
+             "call.", Call(f"{_HAND.shows}, with the same model again", _again), _right(_PROMPT, lambda: _NEW),
+             error_is_typical=True),
+        _asks("any-size", "a longer text is not right. Look for a number that is written into the code.",
+              "prompt [6, 0, 2] and 130 new tokens", [6, 0, 2], 130),
+        _asks("any-size", "a long prompt with large ids is not right: every id counts, from the first one on, as it "
+              "is.", "prompt `[i * 37 % 301 for i in range(293)]` and 5 new tokens", _MANY, 5, n_tokens=301),
+        Case("real-model", "a real `Transformer` finds what the small model let pass: token ids are int64 tensors (1, "
+             "T), and the cache is the one that it made.",
+             Call("a Transformer with 2 layers, prompt [1, 7, 12, 3] and 9 new tokens",
+                  lambda: (real_model(), [1, 7, 12, 3], 9)), _right([1, 7, 12, 3], lambda: real_path([1, 7, 12, 3], 9)),
+             error_is_typical=True),
+    ),
+)  # fmt: skip

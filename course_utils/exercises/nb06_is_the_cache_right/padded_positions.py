@@ -1,0 +1,140 @@
+"""Exercise 06.padded_positions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from course_utils.checker.answers import as_array, same
+from course_utils.checker.exercise import (
+    Call,
+    Case,
+    Equals,
+    FunctionExercise,
+    Recognises,
+)
+from course_utils.exercises.common.hints import ANY_LAYOUT, EARLIER_CALL
+from course_utils.exercises.common.inputs import Rows, tensor
+from course_utils.exercises.common.recognisers import any_of, shaped
+from course_utils.exercises.nb04_tiny_transformer.positions import is_int64
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def padded_positions(attention_mask: Tensor) -> Tensor:
+    """The reference solution."""
+    return (attention_mask.cumsum(-1) - 1).clamp_min(0) * attention_mask
+
+
+def _positions(mask: Rows) -> list[list[int]]:
+    """The oracle: slot by slot."""
+    answer = []
+    for row in np.asarray(mask).tolist():
+        count, places = 0, []
+        for real in row:
+            places.append(count if real else 0)
+            count += real
+        answer.append(places)
+    return answer
+
+
+def _given(mask: Rows, shown: str = "", dtype: str = "int64") -> Call:
+    """A call with this mask. shown: what is said of it, where it is not written out."""
+    return Call(f"attention_mask {shown or np.asarray(mask).tolist()}", lambda: (tensor(mask, dtype),))
+
+
+def _asks(hint_id: str, hint: str, mask: Rows, shown: str = "", dtype: str = "int64") -> Case:
+    """A case that asks for the positions."""
+    return Case(hint_id, hint, _given(mask, shown, dtype), Equals(_positions(mask)), error_is_typical=True)
+
+
+def _padded(lengths: list[int], T: int, side: str) -> np.ndarray:
+    """A mask by lengths: the real tokens on the right of left padding, or on the left of right padding."""
+    place, n_real = np.arange(T), np.asarray(lengths)[:, None]
+    return (place >= T - n_real if side == "left" else place < n_real).astype(int)
+
+
+_LEFT = [[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]]
+_RIGHT = [[1, 1, 0, 0], [1, 1, 1, 1]]
+_ON_LEFT = _given(_LEFT)
+_ON_RIGHT = _given(_RIGHT)
+_ARANGE = [[0, 1, 2, 3, 4]] * 2
+
+_RAGGED = "the padding was left out of the answer. It keeps the mask's shape, with 0 where padding is."
+_AXES = "the answer has the shape of the mask, (B, T), also where B or T is 1."
+_FULL_FIRST = "the first row has no padding, and tells nothing of the others. Each row has its own padding."
+_ANY_SIZE = "small masks come out right and a larger one does not. Any number of rows and of tokens may come."
+_LONG = _padded([300, 1, 257, 128], 300, "left")
+_BYTES = _padded([200, 150], 200, "left")
+
+EXERCISE = FunctionExercise(
+    id="06.padded_positions",
+    writes="`padded_positions(attention_mask)`",
+    contract="(B, T) of 0/1 → int64 (B, T); left or right padding; a masked slot gets 0",
+    difficulty="medium",
+    minutes=10,
+    hints=(
+        "How many real tokens stand before this one in its row? That is its position.",
+        "A running sum along the row counts real tokens, the current one included.",
+        "Then look at the padding slots of both sides: what does your sum say there?",
+    ),
+    reference=padded_positions,
+    cases=(
+        Case("same-for-all", "every row got the same positions. A row's padding pushes its tokens to the right, not "
+             "its positions.", _ON_LEFT,
+             Recognises(any_of(_ARANGE, _ARANGE[0], [[0, 0, 0, 1, 2]] * 2, [0, 0, 0, 1, 2]))),
+        Case("slots-counted", "the tokens kept the numbers of their slots. The first real token stands at position 0, "
+             "however much padding comes before it.", _ON_LEFT, Recognises([[0, 0, 2, 3, 4], [0, 1, 2, 3, 4]])),
+        Case("from-1", "a running sum counts the token itself. Positions begin with 0.", _ON_LEFT,
+             Recognises(any_of([[0, 0, 1, 2, 3], [1, 2, 3, 4, 5]], [[1, 1, 1, 2, 3], [1, 2, 3, 4, 5]]))),
+        Case("negative", "padding on the left got negative positions. A masked slot gets 0.", _ON_LEFT,
+             Recognises(lambda value: (as_array(value) < 0).any())),
+        Case("other-fill", "a masked slot gets 0. Some code uses 1: as good for a model, but not asked for.", _ON_LEFT,
+             Recognises(lambda value: as_array(value).tolist() == [[1, 1, 0, 1, 2], [0, 1, 2, 3, 4]])),
+        Case("the-mask", "this is the mask. Asked for is how many real tokens come before each.", _ON_LEFT,
+             Recognises(_LEFT)),
+        Case("lengths", "this is one number for each row. Asked for is a position for each slot.", _ON_LEFT,
+             Recognises(lambda value: as_array(value).size == 2)),
+        Case("wrong-axis", "the sum runs down the batch. Positions run along each row.", _ON_LEFT,
+             Recognises(any_of([[0, 0, 0, 0, 0], [0, 0, 1, 1, 1]], [[0, 0, 1, 1, 1], [1, 1, 2, 2, 2]]))),
+        Case("from-the-end", "positions were counted from the right. The first token of a text stands at 0.", _ON_LEFT,
+             Recognises(any_of([[0, 0, 2, 1, 0], [4, 3, 2, 1, 0]], [[4, 3, 2, 1, 0]] * 2))),
+        Case("ragged", _RAGGED, _ON_LEFT, Recognises(shaped(8))),
+        Case("ragged", _RAGGED, _ON_LEFT, Recognises(lambda value: len(value[0]) == 3)),
+        Case("not-int64", "the numbers are right and their dtype is not. Positions index a table, which floats and "
+             "small integers cannot do: int64 is asked for.", _ON_LEFT,
+             Recognises(lambda value: same(value, _positions(_LEFT)) and not is_int64(value))),
+        _asks("by-hand", "write the mask on paper and number the real tokens of each row from 0.", _LEFT),
+        Case("goes-on-to-the-right", "padding on the right got the position of the last token, or goes on counting. A "
+             "masked slot gets 0.", _ON_RIGHT, Recognises(any_of([[0, 1, 1, 1], [0, 1, 2, 3]], [[0, 1, 2, 3]] * 2))),
+        Case("left-only", "this fits padding on the left. Here it is on the right, and the first tokens are real.",
+             _ON_RIGHT, Equals(_positions(_RIGHT)), error_is_typical=True),
+        _asks("earlier-call", EARLIER_CALL, [[0, 0, 0, 1, 1], [0, 1, 1, 1, 1]]),
+        _asks("first-row", _FULL_FIRST, [[1, 1, 1], [0, 1, 1]]),
+        _asks("first-row", _FULL_FIRST, [[1, 1, 1], [1, 1, 0]]),
+        _asks("first-row", _FULL_FIRST, [[0, 0, 1, 1], [0, 1, 1, 1], [1, 1, 1, 1]]),
+        _asks("one-token", "a row may hold one token only, at position 0.", [[0, 0, 0, 1], [0, 1, 1, 1]]),
+        _asks("one-token", "one token and padding on its right: position 0, and 0 everywhere else.",
+              [[1, 0, 0], [1, 1, 0]]),
+        _asks("no-padding", "without padding the positions are those of the slots.", [[1, 1, 1], [1, 1, 1]]),
+        _asks("axes", _AXES, [[0, 1, 1]]),
+        _asks("axes", _AXES, [[1], [1], [1]]),
+        _asks("axes", _AXES, [[1]]),
+        _asks("square", "a square mask tells rows and tokens apart only by what it holds: sum along the last axis.",
+              [[0, 1, 1], [1, 1, 1], [0, 0, 1]]),
+        Case("any-layout", ANY_LAYOUT,
+             Call("attention_mask torch.tensor([[1, 0], [1, 1], [1, 1]]).T",
+                  lambda: (tensor([[1, 0], [1, 1], [1, 1]], "int64").T,)), Equals(_positions([[1, 1, 1], [0, 1, 1]])),
+             error_is_typical=True),
+        _asks("any-size", _ANY_SIZE, _LONG, shown="of rows with 300, 1, 257 and 128 tokens, padded on the left to 300"),
+        _asks("any-size", _ANY_SIZE, _padded([1, 2, 3] * 20, 3, "right"),
+              shown="of 60 rows with 1, 2, 3, 1, 2, 3, … tokens, padded on the right to 3"),
+        _asks("any-size", _ANY_SIZE, _padded([2500, 1, 2051], 2500, "right"),
+              shown="of rows with 2500, 1 and 2051 tokens, padded on the right to 2500"),
+        _asks("any-dtype", "a mask may come in a narrow dtype, such as int8, which holds no position above 127. "
+              "Positions are int64.", _BYTES, dtype="int8",
+              shown="in int8, of rows with 200 and 150 tokens, padded on the left"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,216 @@
+"""Exercise 07.read_call: the text of a tool call, read as data and never run."""
+
+import json
+from typing import Any
+
+from course_utils.checker.answers import Unreadable, as_array
+from course_utils.checker.exercise import (
+    Call,
+    Case,
+    Equals,
+    FunctionExercise,
+    Holds,
+    Recognises,
+)
+
+
+def read_call(text: str) -> tuple[str, list[int]] | None:
+    """The (tool, args) of one complete, valid call; None for anything else."""
+    try:
+        call = json.loads(text)
+    except ValueError:  # what json raises for text that is no JSON
+        return None
+    if not isinstance(call, dict) or set(call) != {"tool", "args"}:
+        return None
+    tool, args = call["tool"], call["args"]
+    if not isinstance(tool, str) or not tool or not isinstance(args, list):
+        return None
+    if any(type(number) is not int for number in args):  # True is an int too, but not of this type
+        return None
+    return tool, args
+
+
+def _same(value: Any, tool: str, args: list[int]) -> bool:
+    """True for the pair, as a tuple or a list. Of the numbers, 1 is neither True nor 1.0."""
+    if not isinstance(value, tuple | list) or len(value) != 2 or value[0] != tool or not isinstance(value[0], str):
+        return False
+    numbers = value[1].tolist() if hasattr(value[1], "tolist") else value[1]
+    return isinstance(numbers, tuple | list) and list(numbers) == args and {type(n) for n in numbers} <= {int}
+
+
+def _given(text: str) -> Call:
+    return Call(f"the text {text}" if text and text.isprintable() else f"the text {text!r}", lambda: (text,))
+
+
+def _pair(tool: str, args: list[int]) -> Holds:
+    return Holds(lambda value, _: _same(value, tool, args))
+
+
+def _asks(hint_id: str, hint: str, text: str, tool: str, args: list[int]) -> Case:
+    """A case whose text is a call."""
+    return Case(hint_id, hint, _given(text), _pair(tool, args), error_is_typical=True)
+
+
+def _none(hint_id: str, hint: str, text: str) -> Case:
+    """A case whose text is not a call."""
+    return Case(hint_id, hint, _given(text), Equals(None), error_is_typical=True)
+
+
+def _holds(value: object, *numbers: float) -> bool:
+    try:
+        return as_array(value).tolist() in numbers
+    except Unreadable:
+        return False
+
+
+_TEXT = '{"tool": "multiply", "args": [317, 24]}'
+_HAND = _given(_TEXT)
+_NAME = "multiply_then_" * 9 + "add"
+_THIRTY = [*range(30)]
+_earlier: list = []  # the answer to an earlier call, as its caller has left it
+
+
+def _kept(value: Any) -> bool:
+    """Keep a right answer, and change its list, as any caller may."""
+    right = _same(value, "multiply", [317, 24])
+    _earlier[:] = [value[1]] if right else []
+    if right and isinstance(value[1], list):
+        value[1].append(0)
+    return right
+
+
+def _is_new(value: Any) -> bool:
+    """A right answer that does not share its list with the one before. What cannot change may be shared."""
+    shared = isinstance(value[1], list) and any(value[1] is numbers for numbers in _earlier)
+    return not shared and _same(value, "multiply", [317, 24])
+
+
+_NOT_COMPLETE = "a call that was cut off is no call: None, not an error and not a guess at what is missing."
+_NO_JSON = "this is not JSON, though Python might read it: None. A JSON parser decides, not `eval` and not a pattern."
+_MORE = "there is more than one object here. The text between the marks must be the call and nothing else."
+_NO_OBJECT = "this is JSON, but no object with keys."
+_KEYS = "a call has exactly the keys tool and args, written so."
+_TOOL = "the tool must be a str, and not empty."
+_LIST = "args must be a list."
+_INTEGERS = "each of args must be an integer. None of them is changed into one."
+_IN_STRINGS = "inside a string, braces and quotes mean nothing. Counting them goes wrong: a parser knows strings."
+_ANY_TOOL = "whether a tool exists and how many numbers it takes is decided later. Here the call is only read."
+_AS_WRITTEN = "spaces, line ends and the order of the keys are free."
+
+EXERCISE = FunctionExercise(
+    id="07.read_call",
+    writes="`read_call(text)`",
+    contract="text between the marks → (tool, args) if it is one complete, valid JSON object with a str and a list of "
+    "int, else None; exactly the keys tool (not empty) and args (integers, not booleans; may be empty); never executes",
+    difficulty="medium",
+    minutes=12,
+    hints=(
+        "`json.loads` reads one complete value or raises `json.JSONDecodeError`, which is a ValueError.",
+        "Then ask, one after the other: a dict? these two keys and no others? a str? a list? each one an int?",
+        "`isinstance(True, int)` is true. `type(x) is int` is the stricter question.",
+    ),
+    reference=read_call,
+    cases=(
+        Case("executed", "the call was run. Reading it must not run anything: who runs it decides first whether to.",
+             _HAND, Recognises(lambda value: _holds(value, 7608.0, 341.0, 293.0))),
+        Case("a-dict", "this is the object as it was parsed. Asked for are its two values, as a pair.", _HAND,
+             Recognises(lambda value: isinstance(value, dict))),
+        Case("a-str", "this is text. Asked for is a pair of a str and a list of int.", _HAND,
+             Recognises(lambda value: isinstance(value, str))),
+        Case("order", "the tool comes first, then args.", _HAND,
+             Recognises(lambda value: isinstance(value, tuple | list) and _same(value[::-1], "multiply", [317, 24]))),
+        Case("unpacked", "the pair is the tool and one list. Here the numbers stand beside the tool.", _HAND,
+             Recognises(lambda value: isinstance(value, tuple | list) and list(value) == ["multiply", 317, 24])),
+        Case("numbers", "the numbers came out as another type. They are int in the text, and stay so.", _HAND,
+             Recognises(
+                        lambda value: not _same(value, "multiply", [317, 24]) and len(value) == 2
+                        and value[0] == "multiply" and [float(number) for number in value[1]] == [317, 24])),
+        Case("by-hand", "the pair for this call is the name of the tool, and the list with the two numbers.", _HAND,
+             _pair("multiply", [317, 24])),
+        _asks("as-written", _AS_WRITTEN, '{"args":[1,2],"tool":"add"}', "add", [1, 2]),
+        _asks("as-written", f"{_AS_WRITTEN} JSON allows them between its parts.", '{\n  "tool" : "add",\n\t"args" : [ '
+              '1 ,\n 2 ]\n}', "add", [1, 2]),
+        _asks("integers-of-all-kinds", "0 and negative numbers are integers.", '{"tool": "subtract", "args": [0, -12]}',
+              "subtract", [0, -12]),
+        _asks("integers-of-all-kinds", "large numbers are integers. A limit is for the one who runs the call.",
+              '{"tool": "add", "args": [12345678901234567890, 1]}', "add", [12345678901234567890, 1]),
+        _asks("any-number-of-args", f"{_ANY_TOOL} No number is allowed.", '{"tool": "now", "args": []}', "now", []),
+        _asks("any-number-of-args", f"{_ANY_TOOL} One is.", '{"tool": "negate", "args": [5]}', "negate", [5]),
+        _asks("any-number-of-args", f"{_ANY_TOOL} Four are.", '{"tool": "sum", "args": [1, 2, 3, 3]}', "sum",
+              [1, 2, 3, 3]),
+        _asks("any-number-of-args", f"{_ANY_TOOL} Thirty are.", f'{{"tool": "sum", "args": {_THIRTY}}}', "sum",
+              _THIRTY),
+        _asks("any-tool", f"{_ANY_TOOL} Capitals, spaces and digits belong to its name.",
+              '{"tool": "Launch rocket 2", "args": [1]}', "Launch rocket 2", [1]),
+        _asks("any-tool", f"{_ANY_TOOL} The name is kept as it is.", '{"tool": " add ", "args": [1]}', " add ", [1]),
+        _asks("any-tool", f"{_ANY_TOOL} A space alone is a str, and not empty.", '{"tool": " ", "args": [1]}', " ",
+              [1]),
+        _asks("any-tool", f"{_ANY_TOOL} A digit in quotes is a str.", '{"tool": "7", "args": [1]}', "7", [1]),
+        _asks("any-tool", f"{_ANY_TOOL} A name may be long.", f'{{"tool": "{_NAME}", "args": [1]}}', _NAME, [1]),
+        _asks("in-strings", _IN_STRINGS, '{"tool": "for { i", "args": [1]}', "for { i", [1]),
+        _asks("in-strings", f"{_IN_STRINGS} Here a brace closes.", '{"tool": "1}2", "args": [1]}', "1}2", [1]),
+        _asks("in-strings", f"{_IN_STRINGS} Here it is a bracket and a comma.", '{"tool": "a], b", "args": [1]}',
+              "a], b", [1]),
+        _asks("in-strings", f"{_IN_STRINGS} Here it is a quote.", r'{"tool": "say \"hi\"", "args": [1]}', 'say "hi"',
+              [1]),
+        _asks("in-strings", f"{_IN_STRINGS} Here it is the mark that ends a call.", '{"tool": "</call>", "args": [1]}',
+              "</call>", [1]),
+        _asks("in-strings", f"{_IN_STRINGS} Here it is a word of Python's or JSON's.",
+              '{"tool": "true null", "args": [1]}', "true null", [1]),
+        _asks("escapes", "JSON writes characters as escapes too, one beyond the first 65,536 as a pair of them.",
+              r'{"tool": "\u0061dd\n\ud83d\ude80\/", "args": [1]}', "add\n🚀/", [1]),
+        _asks("escapes", "a tool's name may have any characters.", '{"tool": "加", "args": [1]}', "加", [1]),
+        Case("own-list", "the list of an earlier call came back. Whoever got it may have changed it by now: each call "
+             "makes its own.", _HAND, Holds(lambda value, _: _kept(value))),
+        Case("own-list", "the list of an earlier call came back. Whoever got it has added a number to it by now: each "
+             "call makes its own.", _HAND, Holds(lambda value, _: _is_new(value))),
+        *(_none("not-complete", f"{_NOT_COMPLETE} Here {what}.", text) for what,
+          text in (("the last brace is missing", _TEXT[:-1]), ("the list is open", _TEXT[:-2]),
+                   ("a number is missing", _TEXT[:-4]), ("args are missing", '{"tool": "multiply", "args": '),
+                   ("a string is open", '{"tool": "mul'), ("it has just begun", "{"), ("there is nothing", ""),
+                   ("there is a space alone", " "))),
+        _none("no-json", _NO_JSON, "{'tool': 'add', 'args': [1, 2]}"),
+        _none("no-json", f"{_NO_JSON} A comma is left over.", '{"tool": "add", "args": [1, 2,]}'),
+        _none("no-json", f"{_NO_JSON} A sum is no number.", '{"tool": "add", "args": [1 + 1, 2]}'),
+        _none("no-json", f"{_NO_JSON} A function is none.", '{"tool": "add", "args": [len("ab"), 2]}'),
+        _none("no-json", f"{_NO_JSON} The names have no quotes.", "{tool: add, args: [1, 2]}"),
+        _none("no-json", f"{_NO_JSON} Numbers begin with no 0.", '{"tool": "add", "args": [01, 2]}'),
+        _none("no-json", f"{_NO_JSON} It is written as a function call.", "multiply(317, 24)"),
+        _none("no-json", f"{_NO_JSON} A line end inside a string is written as an escape.",
+              '{"tool": "a\nb", "args": [1]}'),
+        _none("more", _MORE, f"{_TEXT}{_TEXT}"),
+        _none("more", f"{_MORE} Here a word follows.", f"{_TEXT} please"),
+        _none("more", f"{_MORE} Here it stands in a sentence, as an example.", f"For example {_TEXT} would do it."),
+        _none("more", f"{_MORE} Here it has one brace too many.", f"{_TEXT}}}"),
+        _none("more", f"{_MORE} Here it stands between fences, as in a chat.", f"```json\n{_TEXT}\n```"),
+        _none("more", f"{_MORE} Here the marks are still there.", f"<call>{_TEXT}</call>"),
+        _none("no-json", f"{_NO_JSON} JSON has no comments.", '{"tool": "add", "args": [1]} // twice'),
+        _asks("as-written", f"{_AS_WRITTEN} JSON allows them around it, too.", f"\n {_TEXT}\n", "multiply", [317, 24]),
+        _none("no-object", _NO_OBJECT, '["add", [1, 2]]'),
+        _none("no-object", f"{_NO_OBJECT} It is a list with a call in it.", f"[{_TEXT}]"),
+        _none("no-object", f"{_NO_OBJECT} It is a list of two keys.", '["tool", "args"]'),
+        _none("no-object", f"{_NO_OBJECT} It is a string.", json.dumps(_TEXT)),
+        _none("no-object", f"{_NO_OBJECT} It is a number.", "7608"),
+        _none("no-object", f"{_NO_OBJECT} It is null.", "null"),
+        _none("keys", f"{_KEYS} Here there are none.", "{}"),
+        _none("keys", f"{_KEYS} Here args is missing.", '{"tool": "add"}'),
+        _none("keys", f"{_KEYS} Here tool is missing.", '{"args": [1, 2]}'),
+        _none("keys", f"{_KEYS} Here is one more.", '{"tool": "add", "args": [1, 2], "id": 7}'),
+        _none("keys", f"{_KEYS} Here one has a capital.", '{"Tool": "add", "args": [1, 2]}'),
+        _none("keys", f"{_KEYS} Here one begins with a space.", '{" tool": "add", "args": [1, 2]}'),
+        _none("keys", f"{_KEYS} Here it is another word.", '{"tool": "add", "arguments": [1, 2]}'),
+        _none("keys", f"{_KEYS} Here they are one level down.", f'{{"call": {_TEXT}}}'),
+        *(_none("tool-is-text", f"{_TOOL} Here it is {what}.", f'{{"tool": {tool}, "args": [1, 2]}}') for what,
+          tool in (("empty", '""'), ("a number", "7"), ("null", "null"), ("a list", '["add"]'),
+                   ("an object", '{"name": "add"}'), ("true", "true"))),
+        *(_none("args-is-a-list", f"{_LIST} Here it is {what}.", f'{{"tool": "add", "args": {args}}}') for what,
+          args in (("a number", "12"), ("null", "null"), ("a string", '"12"'), ("an empty string", '""'),
+                   ("an object", '{"a": 1, "b": 2}'), ("an empty object", "{}"))),
+        *(_none("args-are-integers", f"{_INTEGERS} Here {what}.", f'{{"tool": "add", "args": [{args}]}}') for what,
+          args in (("one is true", "true, 2"), ("one is false", "1, false"), ("one is text", '"1", 2'),
+                   ("one is a fraction", "1, 2.5"), ("one is 1.0, which is a float", "1.0, 2"),
+                   ("one is 1e3, which is a float", "1e3, 2"), ("one is null", "null"), ("one is a list", "[1, 2]"),
+                   ("one is an object", "1, {}"), ("one is no number", "NaN, 1"), ("one is infinite", "1, -Infinity"),
+                   ("the last of many is true", "1, 2, 3, 4, true"))),
+    ),
+)  # fmt: skip

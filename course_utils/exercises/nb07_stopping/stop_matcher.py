@@ -1,0 +1,202 @@
+"""Exercise 07.stop_matcher: a generator that streams a text up to a stop string."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from course_utils.checker.exercise import (
+    Call,
+    Case,
+    Expectation,
+    FunctionExercise,
+    Holds,
+    Recognises,
+)
+from course_utils.exercises.common.deltas import Pieces, Reading, Reads, given, right_reading, same_reading, same_text
+from course_utils.exercises.common.hints import EARLIER_CALL
+
+
+def cut_at_stop(pieces: Iterable[str], stops: list[str]) -> Iterator[str]:
+    """Yield the text of `pieces` up to the stop that completes first, each part as soon as it is certain."""
+    held = ""  # the end of the text so far, as far as a stop may begin in it
+    for piece in pieces:
+        delta = ""
+        for character in piece:
+            held += character
+            completed = [stop for stop in stops if held.endswith(stop)]
+            if completed:
+                longest = max(completed, key=len)
+                delta += held.removesuffix(longest)
+                if delta:
+                    yield delta
+                return
+            while held and not any(stop.startswith(held) for stop in stops):
+                delta += held[0]
+                held = held[1:]
+        if delta:
+            yield delta
+    if held:
+        yield held
+
+
+def _case(hint_id: str, hint: str, call: Call, expect: Expectation) -> Case:
+    """A case whose answer is read before it is judged."""
+    return Case(hint_id, hint, call, Reads(expect, most=2 * len("".join(call.args()[0])) + 100))
+
+
+def _wrong(hint_id: str, hint: str, call: Call, wrong: list[str] | Callable[[Reading], bool]) -> Case:
+    """A case that recognises one mistake. wrong: texts, or a function of the reading."""
+    recognise = wrong if callable(wrong) else lambda reading: reading.text in wrong
+    return _case(hint_id, hint, call, Recognises(recognise))
+
+
+def _text(hint_id: str, hint: str, pieces: list[str], stops: list[str], container: Callable = Pieces) -> Case:
+    """A case that asks for the right text, however it is cut into deltas."""
+    return _case(hint_id, hint, given(pieces, stops, container), Holds(same_text(pieces, stops)))
+
+
+def _all(hint_id: str, hint: str, pieces: list[str], stops: list[str], shown: str = "") -> Case:
+    """A case that asks for the right text at each moment, and for no piece too many."""
+    return _case(hint_id, hint, given(pieces, stops, shown=shown), Holds(same_reading(pieces, stops)))
+
+
+_ONE = given(["Hello END x"], ["END"])
+_OVER = given(["He", "llo E", "ND x"], ["END"])
+_PLAIN = given(["plain text"], ["END"])
+_FLUSH, _FLUSHED = given(["abc", "ST"], ["STOP"]), "abcST"
+_NEXT = given(["OP!"], ["STOP"])
+_NO_STOP = (["I", " am", " here"], ["XYZ"])
+_SHOWN = right_reading(*_NO_STOP).shown
+_BINARY = [f"{i * i:b}" for i in range(40)]
+_BINARY_STOPS = ["01111000001", "0000000000", "110110110", "10011001110"]
+_BINARY_SHOWN = f'pieces [f"{{i * i:b}}" for i in range(40)] and stops {_BINARY_STOPS}'
+_FIFTY = [f"{i:02}!" for i in range(50)]
+_LONG = "this is where the answer of the machine ends"
+_MANY = (["ab"] * 150 + ["aST", "OPb"], ["STOP"])
+
+_EMPTY = "a delta was empty. A receiver takes each one for news: yield only what has text."
+_CERTAIN = "what can no longer become a stop is shown before the next piece is asked for. Too much was held back."
+_EARLY = (
+    "a part of the stop had been shown before the rest of it came. Hold back the end of the text as long as a stop may "
+    "begin in it."
+)
+_RESTART = (
+    "when a match breaks off, another one may have begun inside it already. Look at the end of the text anew after "
+    "each character."
+)
+_EARLIEST = (
+    "the stop that completes first ends the text, not the one that begins first. Imagine that the characters come one "
+    "by one."
+)
+_LIST_ORDER = "the order of the list decided. Where the stops complete in the text is what counts."
+_LONGER = "two stops complete with the same character: the longer one is cut off."
+_HELD_FOR_ALL = "each stop asks for a part of its own to be held back. Hold back the longest of these parts."
+_EXACT = "stops are found as they are written: no pattern, and capitals, spaces and line ends count."
+_ANY_CUTS = "the result must not depend on how the text was cut into pieces, empty ones included."
+
+EXERCISE = FunctionExercise(
+    id="07.stop_matcher",
+    writes="`cut_at_stop(pieces, stops)`",
+    contract="iterable of str, list of non-empty str → generator of non-empty deltas; their join is the text before "
+    "the stop that completes earliest (of two that complete together, the longer); holds back only what can still "
+    "match, and shows the rest before it asks for the next piece; asks for none after the stop; flushes at the end",
+    difficulty="hard",
+    minutes=20,
+    hints=(
+        "Keep one str, `held`: the end of the text so far that has not been shown. Add to it one character at a time.",
+        "After each character: does `held` end with a stop? Then show what stands before it, and `return`.",
+        "Otherwise, as long as no stop starts with `held`, its first character is certain: move it to the delta.",
+        "After each piece: `yield` the delta, if it has text. After the last piece: `yield` what is held.",
+    ),
+    reference=cut_at_stop,
+    cases=(
+        _wrong("a-generator", "go through the pieces in a loop, and `yield` each delta, a str.", _PLAIN,
+               lambda r: False),
+        _wrong("piece-dropped", "a piece may hold the end of the answer and the stop as well. What stands before the "
+               "stop belongs to the text.", _ONE, [""]),
+        _wrong("earlier-call", EARLIER_CALL, _PLAIN, lambda r: not r.text or "Hello" in r.text),
+        _wrong("inside-a-piece", "the stop stands in the middle of a piece. Look for it in the text: no piece needs to "
+               "be equal to it, or to end with it.", _ONE, ["Hello END x"]),
+        _wrong("stop-shown", "the stop itself came out. The text ends before it.", _ONE, ["Hello END"]),
+        _wrong("goes-on", "text came out that stands after the stop. The first stop ends everything.", _ONE,
+               lambda r: r.text.endswith(" x")),
+        _wrong("over-pieces", "the stop was cut in two by the pieces, and went unseen. Look at the text so far, not at "
+               "each piece alone.", _OVER, ["Hello END x"]),
+        _wrong("shown-too-early", _EARLY, _OVER, ["Hello E"]),
+        _case("by-hand", "join the pieces on paper, mark the stop, and take what stands before it.", _OVER,
+              Holds(same_text(["He", "llo E", "ND x"], ["END"]))),
+        _wrong("flush", "the end of the text is missing. It was held back for a stop that never came: when the pieces "
+               "end, show it.", _FLUSH, lambda r: r.text != _FLUSHED and _FLUSHED.startswith(r.text)),
+        _wrong("earlier-call", f"{EARLIER_CALL} What the call before had held back is such a thing.", _NEXT,
+               lambda r: r.text != "OP!"),
+        _wrong("all-at-once", "all pieces were asked for before the first delta came. That is no stream: `yield` in "
+               "the loop, as soon as something is certain.", given(*_NO_STOP), lambda r: not any(r.shown[:3])),
+        _wrong("a-piece-late", "each delta came only after the next piece had been asked for. That piece may take a "
+               "second to make: show first, then ask.", given(*_NO_STOP), lambda r: r.shown[1:] == ("", *_SHOWN[1:-1])),
+        _text("text-changed", "each character is shown as it came, spaces and line ends included.",
+              ["I", " am\n", " here"], ["XYZ"]),
+        _wrong("held-too-long", f"{_CERTAIN} No stop begins with any of these letters.", given(*_NO_STOP),
+               lambda r: r.shown != _SHOWN),
+        _text("one-character", "a stop may be a single character. It has no beginning that could be held back.",
+              ["ab", "c"], ["b"]),
+        _wrong("empty-delta", _EMPTY, given(["", "a", "", "b"], ["x"]), lambda r: not all(r.deltas)),
+        _wrong("empty-delta", f"{_EMPTY} Before this stop there is none.", given(["STOP", " now"], ["STOP"]),
+               lambda r: not all(r.deltas)),
+        _wrong("last-one", "the first stop in the text ends it. Here a later one did.", given(["done;;"], [";"]),
+               ["done;"]),
+        _wrong("reads-on", "a piece was asked for after the stop was complete. Return at once: for each piece a model "
+               "has to work.", given(["a;", "b", "c"], [";"]), lambda r: r.asked > 1),
+        _wrong("only-one-stop", "there are several stops, and each of them can end the text.",
+               given(["one, two"], ["!", ":", ","]), ["one, two"]),
+        _wrong("list-order", _LIST_ORDER, given(["one, two; three"], [";", ","]), ["one, two"]),
+        _text("list-order", f"{_LIST_ORDER} Here it is the first of them.", ["one, two; three"], [",", ";"]),
+        _text("earliest", _EARLIEST, ["abcd"], ["bcd", "c"]),
+        _wrong("longer-of-two", _LONGER, given(["xabc!"], ["c", "abc"]), ["xab"]),
+        _text("longer-of-two", f"{_LONGER} Their order in the list does not matter.", ["xabc!"], ["abc", "c"]),
+        _text("longer-of-two", f"{_LONGER} Nor does the alphabet.", ["xba!"], ["a", "ba"]),
+        _wrong("empty-delta", f"{_EMPTY} Two stops are complete here, and before the longer there is none.",
+               given(["ba", "!"], ["a", "ba"]), lambda r: not all(r.deltas)),
+        _all("reads-on", "a stop ends the text also where nothing stands before it: there is no delta then, and no "
+             "other piece is asked for.", ["ba", "!"], ["a", "ba"]),
+        _all("earliest", "a stop that is complete ends the text, also where a longer one has the same beginning. Do "
+             "not wait for that.", ["xab", "c"], ["abc", "ab"]),
+        _text("restart", _RESTART, ["aaab!"], ["aab"]),
+        _text("restart", f"{_RESTART} Here it begins with the second a.", ["aab", "!z"], ["ab!"]),
+        _text("restart", f"{_RESTART} Here it begins in the middle of what has matched.", list("abababc!"), ["ababc"]),
+        _wrong("longest-part", _HELD_FOR_ALL, given(["abc", "X!"], ["cdY", "abcX"]), lambda r: r.text != ""),
+        _wrong("longest-part", f"{_HELD_FOR_ALL} Here it is the first stop's.", given(["abc", "X!"], ["abcX", "cdY"]),
+               lambda r: r.text != ""),
+        _text("held-and-lost", "a match broke off, and what had been held back for it is missing. It belongs to the "
+              "text.", ["abc", "d", "!"], ["abcX", "cdY"]),
+        _all("held-too-long", f"{_CERTAIN} One match has broken off, and what is left of it is less.",
+             ["abc", "d", "!"], ["abcX", "cdY"]),
+        _all("held-too-long", f"{_CERTAIN} The end of this text is the beginning of no stop.", ["sto", "st", "op"],
+             ["stop!"]),
+        _all("held-too-long", f"{_CERTAIN} Nothing but the end of the text can be the beginning of a stop.",
+             ["E, N, D", " and E", "ach"], ["END"]),
+        _text("exact", _EXACT, ["xbc.c"], [".c"]),
+        _text("exact", f"{_EXACT} Here they have signs that a pattern would read.", ["1+1=2 (or |3)"], ["+", "|3)"]),
+        _text("exact", f"{_EXACT} Here small letters are not capitals.", [" end ", "END"], ["END"]),
+        _all("exact", f"{_EXACT} Nothing that is written otherwise is held back.", ["e", "n", "d"], ["END"]),
+        _text("exact", f"{_EXACT} Here the stop is made of line ends.", ["a\n", "\n\n", "b"], ["\n\n"]),
+        _text("exact", f"{_EXACT} Here it begins with a space.", ["ab", " \tb "], [" b"]),
+        _text("exact", f"{_EXACT} Here they are not of the English alphabet.", ["e\u0301 你", "好🙂!"], ["é", "好🙂"]),
+        _all("any-pieces", _ANY_CUTS, ["a", "E", "", "N", "", "D", "b"], ["END"]),
+        _all("any-pieces", f"{_ANY_CUTS} Here it is one piece.", ["xabcabdy"], ["abd"]),
+        _all("any-pieces", f"{_ANY_CUTS} Here each character is one.", list("xabcabdy"), ["abd"]),
+        _all("any-pieces", f"{_ANY_CUTS} Here one piece is the stop.", ["x", "STOP", "y"], ["STOP"]),
+        _text("any-iterable", "`pieces` may be a list or an iterator. A loop takes both; `next` and `len` do not.",
+              ["x", "ENDy"], ["END"], list),
+        _text("any-iterable", "`pieces` may be any iterable. A loop goes through all of them.", ["xE", "NDy"], ["END"],
+              tuple),
+        _all("nothing", "without pieces there is no text, and no delta.", [], ["x"]),
+        _all("nothing", "without stops everything is shown, each piece as it comes.", ["ab", "", "c"], []),
+        _all("many", "there may be many stops.", ["4", "9", "1!", "x4", "9!"], _FIFTY,
+             """pieces ["4", "9", "1!", "x4", "9!"] and stops [f"{i:02}!" for i in range(50)]"""),
+        _all("many", "a stop may be long, and cut into many pieces. Look for a limit in the code.",
+             ["so ", *_LONG[:-1], "x ", *_LONG, "!"], [_LONG],
+             f'pieces ["so ", *s[:-1], "x ", *s, "!"] and stops [s], where s = "{_LONG}"'),
+        _all("many", "a text may be long. Look for a limit in the code.", *_MANY, 'pieces ["ab"] * 150 + ["aST", '
+             '"OPb"] and stops ["STOP"]'),
+        _all("many", "in a long text many matches begin and break off, and each is held back just as long as it lives.",
+             _BINARY, _BINARY_STOPS, _BINARY_SHOWN),
+    ),
+)  # fmt: skip
