@@ -93,7 +93,7 @@ def generate(
     row = start(model, vocab, prompt, sampling, stopping, sample)
     origin = reproduction.origin_of(model, vocab, use_cache)
     Batch(model, [row], use_cache).run()
-    return _finished(row, origin)
+    return finished(row, origin)
 
 
 def generate_batch(
@@ -116,7 +116,7 @@ def generate_batch(
     rows = [start(model, vocab, prompt, *setting) for prompt, setting in zip(prompts, settings, strict=True)]
     origin = reproduction.origin_of(model, vocab, use_cache)
     Batch(model, rows, use_cache).run()
-    return [_finished(row, origin) for row in rows]
+    return [finished(row, origin) for row in rows]
 
 
 def stream(
@@ -144,7 +144,7 @@ def _chunks(model, vocab, row: Row, use_cache: bool) -> Iterator[Chunk]:
         if text := "".join(row.shown[n_given:]):
             yield Chunk(text)
             n_given = len(row.shown)
-    yield Chunk("", _finished(row, origin))
+    yield Chunk("", finished(row, origin))
 
 
 def reproduce(model, vocab, record: dict) -> Generation:
@@ -170,7 +170,8 @@ def start(model, vocab, prompt: str, sampling: SamplingParams, stopping: StopCri
     return Row(Request.of(vocab, prompt, sampling, stopping, sample, context_size))
 
 
-def _finished(row: Row, origin: reproduction.Origin) -> Generation:
+def finished(row: Row, origin: reproduction.Origin) -> Generation:
+    """The text of a row that has ended. Whoever drives rows begins with `start` and ends with this."""
     return Generation(
         prompt=row.request.prompt,
         text=row.text,

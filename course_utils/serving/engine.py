@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import torch
 
 from course_utils.eval_mode import eval_mode
-from course_utils.generation import Chunk, Generation, reproduction
+from course_utils.generation import Chunk, Generation, finished, reproduction, start
 from course_utils.generation.row import Row
 from course_utils.protocols import Vocabulary
 from course_utils.sampling import SamplingParams
@@ -126,7 +126,7 @@ class Engine:
         Raises ValueError and TypeError as `generate` does; and ValueError for a request that might need more blocks than
         the store has.
         """
-        row = Row.start(self.model, self.vocab, prompt, sampling, stopping, sample)
+        row = start(self.model, self.vocab, prompt, sampling, stopping, sample)
         size, n_prompt = self.cache.pool.block_size, len(row.ids)
         longest = min(n_prompt + stopping.max_new_tokens, self.model.block_size + 1)
         if (needed := -(-longest // size)) > self.cache.pool.n_blocks:
@@ -141,7 +141,7 @@ class Engine:
         if row.finish_reason is None:
             self.waiting.append(request)
         else:  # a budget of no tokens
-            request.generation = Generation.of(row, origin)
+            request.generation = finished(row, origin)
         return request
 
     def run(self) -> list[Step]:
@@ -188,7 +188,7 @@ class Engine:
         for request in list(self.running):
             if _n_unfed(request) > 1:
                 budget -= self._feed_prompt(request, budget, events)
-        while budget > 0 and self.waiting and self._admit(self.waiting[0], events):
+        while budget > 0 and self.waiting and not events.preempted and self._admit(self.waiting[0], events):
             budget -= self._feed_prompt(self.running[-1], budget, events)
 
     def _feed_prompt(self, request: EngineRequest, budget: int, events: "_Events") -> int:
@@ -212,7 +212,7 @@ class Engine:
             events.failed.append(request.number)
             self._drop(request)
         if request.row.finish_reason is not None:
-            request.generation = Generation.of(request.row, request._origin)
+            request.generation = finished(request.row, request._origin)
             events.finished.append(request.number)
             self._drop(request)
 

@@ -38,7 +38,7 @@ class PagedCache:
         self.weights = Weights(model)
         config = model.config
         self.n_kv_head = config.n_kv_head
-        like = self.weights.parameters[0]
+        like = next(model.parameters())
         with torch.inference_mode(False):  # a tensor made in inference mode could not be written to outside of it
             shape = (config.n_layer, n_blocks, 2 * config.n_kv_head, block_size, config.head_dim)
             self.store = torch.zeros(shape, dtype=like.dtype, device=like.device)
