@@ -56,22 +56,23 @@ class Weights:
     """Which model a cache belongs to, and whether its weights are still those with which the cache was filled.
 
     A change is seen by the parameters' version counters; an edit through `.data` goes unseen.
+    model: weakly referenced, so that a cache keeps no model alive. renew: how to get another cache, for the messages.
     """
 
-    def __init__(self, model: nn.Module):
-        self._model = weakref.ref(model)
+    def __init__(self, model: nn.Module, renew: str = "Make a new one with model.new_cache()."):
+        self.model, self._renew = weakref.ref(model), renew
         # A parameter made in inference mode has no count of its changes: for such a model no change is noticed.
         self._parameters = [parameter for parameter in model.parameters() if not parameter.is_inference()]
         self._versions = [parameter._version for parameter in self._parameters]
 
     def check(self, model: nn.Module) -> None:
         """Raise ValueError for another model, and for this one once its weights have changed."""
-        if self._model() is not model:
-            raise ValueError("This cache belongs to another model. Make one with model.new_cache().")
+        if self.model() is not model:
+            raise ValueError(f"This cache belongs to another model. {self._renew}")
         if [parameter._version for parameter in self._parameters] != self._versions:
             raise ValueError(
-                "The model's weights have changed since the cache was made, so its keys and values are those of "
-                "another model. Make a new one with model.new_cache()."
+                f"The model's weights have changed since the cache was made, so its keys and values are those of "
+                f"another model. {self._renew}"
             )
 
 

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from course_utils.kv_cache import KVCache, causal_mask, reuse_prefix
+from course_utils.kv_cache import KVCache, Weights, causal_mask, reuse_prefix
 from course_utils.protocols import Cache
 from course_utils.transformer import Transformer, TransformerConfig, rotation_by_halves, rotations
 
@@ -45,7 +45,7 @@ class _Misplacing(KVCache):
     def positions(self, n_new: int, attention_mask: Tensor | None = None) -> Tensor:
         if not self.n_tokens:
             return super().positions(n_new, attention_mask)
-        first = min(self.first_position(), self._model().block_size - n_new)
+        first = min(self.first_position(), self._weights.model().block_size - n_new)
         return torch.arange(first, first + n_new)[None]
 
 
@@ -197,7 +197,7 @@ class _TrustsWeights(KVCache):
     """Old keys and values are used although the weights have changed."""
 
     def check(self, model: nn.Module, token_ids: Tensor) -> None:
-        self._versions = [parameter._version for parameter in self._parameters]
+        self._weights = Weights(model)
         super().check(model, token_ids)
 
 

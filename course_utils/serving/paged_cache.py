@@ -1,16 +1,15 @@
 """Keys and values of many texts in one store of blocks, which a transformer reads like any other cache.
 
 A text's block table says where its tokens lie. `PagedCache` owns the store; `rows` gives the cache of one forward
-pass over some of the texts, whose lengths may differ. Attention sees a text's keys in order, gathered from wherever
-they lie, so the logits are those of an ordinary cache, up to rounding.
+pass over some of the texts, whose lengths may differ. Attention gets a text's keys in their order, gathered from
+wherever they lie, so the logits are those of an ordinary cache, up to rounding.
 """
 
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from course_utils.kv_cache import Weights
 from course_utils.serving.block_pool import BlockPool
@@ -19,7 +18,7 @@ from course_utils.transformer import Transformer
 
 @dataclass
 class Table:
-    """Where one text lies. blocks: in the order of its tokens. token_ids: those that are stored, in order."""
+    """Where one text lies. blocks: in the order of its tokens. token_ids: the tokens that are stored, in order."""
 
     blocks: list[int] = field(default_factory=list)
     token_ids: list[int] = field(default_factory=list)
@@ -29,13 +28,14 @@ class PagedCache:
     """Blocks of keys and values for one model.
 
     model: whose keys and values they are; the cache refuses any other one, and this one once its weights have changed.
-    n_blocks: how many blocks there are. block_size: tokens in each block; the model's own `block_size`, its context, is
-        another number. store: (layers, blocks, 2 K, tokens in a block, D), the heads' keys before their values.
+    n_blocks: how many blocks there are. block_size: how many tokens fit into each. (The model's own `block_size`, its
+        longest context, is another number.)
+    store: (layers, blocks, 2 K, tokens in a block, D), the heads' keys before their values.
     """
 
     def __init__(self, model: Transformer, n_blocks: int, block_size: int):
         self.pool = BlockPool(n_blocks, block_size)
-        self.weights = Weights(model)
+        self.weights = Weights(model, renew="Make a new cache or a new Engine: what is stored cannot be used.")
         config = model.config
         self.n_kv_head = config.n_kv_head
         like = next(model.parameters())
@@ -55,24 +55,30 @@ class PagedCache:
         return Table(list(table.blocks), list(table.token_ids))
 
     def reserve(self, table: Table, n_tokens: int) -> bool:
-        """Make room for n more tokens of a text; False, and nothing has changed, if there are not enough free blocks.
+        """Make room for n more tokens of a text; False, and nothing has changed, if too few blocks are free.
 
-        The block into which the next token goes is copied first if another text holds it as well.
+        A block into which these tokens go is copied first if another text holds it as well (copy on write).
         """
         size, n_stored = self.pool.block_size, len(table.token_ids)
-        n_missing = max(-(-(n_stored + n_tokens) // size) - len(table.blocks), 0)
-        inside = table.blocks[n_stored // size :][:1]  # the block that is written into next, if the text has it
-        shared = [block for block in inside if n_tokens and self.pool.n_holders[block] > 1]
-        new = self.pool.take(n_missing + len(shared))
+        end = -(-(n_stored + n_tokens) // size)  # how many blocks the text needs
+        shared = self.shared(table, n_tokens)
+        if end <= len(table.blocks) and not shared:
+            return True
+        new = self.pool.take(max(end - len(table.blocks), 0) + len(shared))
         if new is None:
             return False
-        for block in shared:
-            copy = new.pop()
-            self.store[:, copy] = self.store[:, block]
-            table.blocks[n_stored // size] = copy
+        for index in shared:
+            block, table.blocks[index] = table.blocks[index], new.pop()
+            self.store[:, table.blocks[index]] = self.store[:, block]
             self.pool.release([block])
         table.blocks += new
         return True
+
+    def shared(self, table: Table, n_tokens: int) -> list[int]:
+        """Which blocks of a table, by their places in it, n more tokens would go into while other texts hold them."""
+        size, n_stored = self.pool.block_size, len(table.token_ids)
+        places = range(n_stored // size, min(-(-(n_stored + n_tokens) // size), len(table.blocks)))
+        return [index for index in places if self.pool.n_holders[table.blocks[index]] > 1]
 
     def release(self, table: Table) -> None:
         """End a text: its blocks are free for others, and the full ones can be found until they are taken."""
@@ -90,8 +96,11 @@ class PagedRows:
     def __init__(self, cache: PagedCache, tables: Sequence[Table]):
         self.cache, self.tables = cache, list(tables)
 
-    def check(self, model: Transformer, token_ids: Tensor) -> None:
-        """Refuse, before anything is written, another model, changed weights, other rows, and tokens without room."""
+    def check(self, model: nn.Module, token_ids: Tensor) -> None:
+        """Refuse, before anything is written, another model, changed weights, other rows, and tokens without room.
+
+        A block that another text holds too is no room.
+        """
         self.cache.weights.check(model)
         n_rows, n_new = token_ids.shape
         if n_rows != len(self.tables):
@@ -99,16 +108,17 @@ class PagedRows:
         for row, table in enumerate(self.tables):
             room = len(table.blocks) * self.cache.pool.block_size - len(table.token_ids)
             if n_new > room:
-                raise ValueError(
-                    f"Row {row} has room for {room} more tokens, and {n_new} are given. Call reserve first."
-                )
+                raise ValueError(f"Row {row} has room for {room} more tokens, not for {n_new}. Call reserve first.")
+            if shared := self.cache.shared(table, n_new):
+                block = table.blocks[shared[0]]
+                raise ValueError(f"Row {row} would write into block {block}, which is shared. Call reserve first.")
         self._locate(n_new)
 
     def _locate(self, n_new: int) -> None:
         """Where the new tokens go, and where all tokens are found."""
         size, heads = self.cache.pool.block_size, 2 * self.cache.n_kv_head
         lengths = torch.tensor([len(table.token_ids) for table in self.tables])
-        n_blocks = -(-int(lengths.max() + n_new) // size)
+        n_blocks = -(-(max(len(table.token_ids) for table in self.tables) + n_new) // size)
         # A shorter text's row is filled up with its first block; the mask leaves those keys out.
         blocks = torch.tensor([(t.blocks + t.blocks[:1] * n_blocks)[:n_blocks] for t in self.tables])  # (B, n_blocks)
         self._positions = lengths[:, None] + torch.arange(n_new)  # (B, T)
@@ -137,10 +147,10 @@ class PagedRows:
         return found.view(n_rows, 2, n_heads, -1, head_dim).unbind(1)
 
     def advance(self, token_ids: Tensor) -> None:
-        """Count the new tokens (B, T); from now on others can find the blocks that they have filled."""
+        """Count the new tokens (B, T); from now on others can find the blocks that are full."""
         size = self.cache.pool.block_size
         for table, ids in zip(self.tables, token_ids.tolist(), strict=True):
             n_full = len(table.token_ids) // size
             table.token_ids += ids
-            if len(table.token_ids) // size > n_full:
-                self.cache.pool.publish(table.token_ids, table.blocks)
+            for index in range(n_full, len(table.token_ids) // size):
+                self.cache.pool.fill(table.blocks, index, table.token_ids[index * size : (index + 1) * size])
