@@ -11,6 +11,7 @@ Each module builds on those above it:
     randomness        one uniform number for each (seed, step, sample)
     sampling          temperature, top-k, top-p, min-p, and the draw
     translate         our settings in the words of transformers, vLLM and llama.cpp
+    protocols         what the parts expect of a model, a vocabulary and a cache
     bigram            a model with one row of logits for each previous token
     kv_cache          what a transformer keeps of the tokens that it has processed
     transformer       a tiny Llama

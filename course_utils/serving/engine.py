@@ -101,13 +101,13 @@ class Engine:
             raise TypeError(f"model is a {type(model).__name__}; expected a Transformer, whose cache can be paged.")
         self.max_tokens_a_step = check_integer("max_tokens_a_step", max_tokens_a_step, at_least=1)
         self.max_running = None if max_running is None else check_integer("max_running", max_running, at_least=1)
-        self.model, self.vocab = model, vocab
+        self.model, self.vocab, self._eval_mode = model, vocab, eval_mode(model)
         self.cache = PagedCache(model, n_blocks, block_size)
         self.waiting: list[
             EngineRequest
         ] = []  # both are in the order of coming, and who runs has come before who waits
         self.running: list[EngineRequest] = []
-        self._eval_mode, self._n_requests, self._n_steps = eval_mode(model), 0, 0
+        self._n_requests = self._n_steps = 0
 
     def submit(
         self,
@@ -118,8 +118,7 @@ class Engine:
     ) -> EngineRequest:
         """Ask for a text, with arguments as in `generate`; it begins in a later step.
 
-        Raises ValueError and TypeError as `generate` does, and ValueError for a request that might need more blocks
-        than there are.
+        Raises what `generate` raises, and ValueError for a request that might need more blocks than there are.
         """
         row = start(self.model, self.vocab, prompt, sampling, stopping, sample)
         size, n_prompt = self.cache.pool.block_size, len(row.ids)
@@ -163,7 +162,8 @@ class Engine:
             raise
         self._n_steps += 1
         tables = [(request.number, request._table.blocks) for request in self.running]
-        return events.step(self._n_steps - 1, tables, self.cache.pool.n_free, [r.number for r in self.waiting])
+        waiting = [request.number for request in self.waiting]
+        return events.step(self._n_steps - 1, tables, self.cache.pool.n_free, waiting)
 
     def _decode(self, events: Events) -> int:
         """One forward pass for the texts with one token left to feed. Returns how many more may be fed."""
@@ -186,13 +186,14 @@ class Engine:
         for request in list(self.running):
             if budget and request.n_unfed > 1:
                 budget -= self._feed_prompt(request, budget, events)
-        while budget and self.waiting and not events.preempted and self._admit(self.waiting[0], events):
+        while budget and self.waiting and not events.preempted and len(self.running) != self.max_running:
+            if not self._admit(self.waiting[0], events):
+                break
             budget -= self._feed_prompt(self.running[-1], budget, events)
 
     def _feed_prompt(self, request: EngineRequest, budget: int, events: Events) -> int:
-        """Feed as much of a prompt as the budget allows; returns how many tokens that were."""
-        n_fed = len(request._table.token_ids)
-        ids = request.row.ids[n_fed : n_fed + budget]
+        """Feed as much of a prompt as the budget allows, and return how much that was."""
+        ids = request.row.ids[len(request._table.token_ids) :][:budget]
         logits = self._forward([request], [ids])
         events.prefilled.append((request.number, len(ids)))
         if not request.n_unfed:
@@ -218,8 +219,6 @@ class Engine:
 
     def _admit(self, request: EngineRequest, events: Events) -> bool:
         """Let it run if there is room for all that it has so far and one token more."""
-        if len(self.running) == self.max_running:
-            return False
         table = self.cache.begin(request.row.ids)
         n_found = len(table.token_ids)
         if not self.cache.reserve(table, len(request.row.ids) + 1 - n_found):

@@ -144,7 +144,8 @@ class PagedRows:
         blocks, offsets = self._written
         store[blocks, :, offsets] = new.flatten(0, 1).detach()
         found = store.flatten(0, 1).flatten(1).index_select(0, self._gathered)  # (B * 2 K * n_blocks, size * D)
-        return found.view(n_rows, 2, n_heads, -1, head_dim).unbind(1)
+        keys, values = found.view(n_rows, 2, n_heads, -1, head_dim).unbind(1)
+        return keys, values
 
     def advance(self, token_ids: Tensor) -> None:
         """Count the new tokens (B, T); from now on others can find the blocks that are full."""
