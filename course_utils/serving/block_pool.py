@@ -1,9 +1,10 @@
-"""Who holds which block of a paged cache, and what a full block contains. It does not import torch.
+"""Who holds which block of a paged cache, and what a full block contains.
 
 The memory for keys and values is cut into blocks of `block_size` tokens. A text holds as many blocks as its tokens
 fill, in any order, and lists them in its block table. Two texts that begin alike can hold the same blocks, so each
 block counts its holders. A block that nobody holds any more keeps its content until its memory is needed: a later
-text that begins alike takes it back. This module moves no keys and no values; it only decides.
+text that begins alike takes it back. This module moves no keys and no values, and knows of no
+tensors; it only decides.
 
 Source: Kwon et al. 2023, Efficient memory management for large language model serving with PagedAttention,
 https://arxiv.org/abs/2309.06180

@@ -162,8 +162,7 @@ class Engine:
             raise
         self._n_steps += 1
         tables = [(request.number, request._table.blocks) for request in self.running]
-        waiting = [request.number for request in self.waiting]
-        return events.step(self._n_steps - 1, tables, self.cache.pool.n_free, waiting)
+        return events.step(self._n_steps - 1, tables, self.cache.pool.n_free, [r.number for r in self.waiting])
 
     def _decode(self, events: Events) -> int:
         """One forward pass for the texts with one token left to feed. Returns how many more may be fed."""
