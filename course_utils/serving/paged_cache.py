@@ -42,6 +42,7 @@ class PagedCache:
         with torch.inference_mode(False):  # a tensor made in inference mode could not be written to outside of it
             shape = (config.n_layer, n_blocks, 2 * config.n_kv_head, block_size, config.head_dim)
             self.store = torch.zeros(shape, dtype=like.dtype, device=like.device)
+            self._gathered = torch.empty(0, block_size * config.head_dim, dtype=like.dtype, device=like.device)
 
     def begin(self, token_ids: Sequence[int]) -> Table:
         """A table for a text that holds the blocks of its known beginning. What they store is not computed again."""
@@ -84,6 +85,17 @@ class PagedCache:
         """End a text: its blocks are free for others, and the full ones can be found until they are taken."""
         self.pool.release(table.blocks)
         table.blocks, table.token_ids = [], []
+
+    def gather(self, layer: int, places: Tensor) -> Tensor:
+        """Rows of a layer's store, one for each head of each block, in this order: (places, tokens in a block * D).
+
+        The result is written over by the next call. To make it anew for each layer would cost more than to fill it.
+        """
+        if len(places) > len(self._gathered):
+            with torch.inference_mode(False):
+                self._gathered = self._gathered.new_empty(len(places), self._gathered.shape[1])
+        source = self.store[layer].flatten(0, 1).flatten(1)
+        return torch.index_select(source, 0, places, out=self._gathered[: len(places)])
 
     def rows(self, tables: Sequence[Table]) -> "PagedRows":
         """The cache of one forward pass in which row i goes on with text i. Room must have been reserved."""
@@ -143,7 +155,7 @@ class PagedRows:
         new = torch.cat([keys, values], dim=1).transpose(1, 2)  # (B, T, 2 K, D)
         blocks, offsets = self._written
         store[blocks, :, offsets] = new.flatten(0, 1).detach()
-        found = store.flatten(0, 1).flatten(1).index_select(0, self._gathered)  # (B * 2 K * n_blocks, size * D)
+        found = self.cache.gather(layer, self._gathered)  # (B * 2 K * n_blocks, size * D)
         keys, values = found.view(n_rows, 2, n_heads, -1, head_dim).unbind(1)
         return keys, values
 
