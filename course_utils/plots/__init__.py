@@ -20,6 +20,7 @@ from course_utils.plots.basics import (
 from course_utils.plots.cache import cache_filling, say_bytes
 from course_utils.plots.compare_logits import divergence, divergence_grid
 from course_utils.plots.comparison import dots_with_intervals, side_by_side
+from course_utils.plots.serving import timeline
 from course_utils.plots.streaming import held_back
 from course_utils.plots.training import LiveLoss, smoothed, training_curve
 
@@ -44,5 +45,6 @@ __all__ = [
     "say_bytes",
     "side_by_side",
     "smoothed",
+    "timeline",
     "training_curve",
 ]

@@ -66,3 +66,18 @@ class Events:
             n_free=n_free,
             waiting=tuple(waiting),
         )
+
+
+def states(steps: Sequence[Step]) -> dict[int, str]:
+    """What each request did in each step, as one letter a step.
+
+    P: tokens of its prompt were fed. D: it was decoded. W: it waited. R: it ran, and the budget left nothing for it.
+    A space: it had not come yet, or it had ended.
+    """
+    letters: dict[int, list[str]] = {}
+    for place, step in enumerate(steps):
+        now = {number: "W" for number in step.waiting} | {number: "R" for number, _ in step.tables}
+        now |= {number: "P" for number, _ in step.prefilled} | {number: "D" for number in step.decoded}
+        for number, letter in now.items():
+            letters.setdefault(number, [" "] * len(steps))[place] = letter
+    return {number: "".join(row) for number, row in sorted(letters.items())}
