@@ -87,11 +87,9 @@ def _grid(step: Step, n_blocks: int) -> str:
     marks = []
     for block in range(n_blocks):
         x, y = 4 + block % _COLUMNS * (width + 4), 4 + block // _COLUMNS * (height + 6)
-        held = holders.get(block, [])
+        held, box = holders.get(block, []), f'<rect x="{x}" y="{y}" width="{width}" height="{height}"'
         if not held:
-            marks.append(
-                f'<rect x="{x}" y="{y}" width="{width}" height="{height}" class="cp-before cp-dropped-before"/>'
-            )
+            marks.append(f'{box} class="cp-before cp-dropped-before"/>')
             continue
         colour = _COLOURS[held[0] % len(_COLOURS)]
         marks.append(f'{box} style="fill:{colour}"/>')
