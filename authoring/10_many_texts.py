@@ -59,14 +59,14 @@ assert sum(math.ceil(n / 16) for n in lengths) * 16 - used < 32 * 16
 # Below, two texts grow in turn, with blocks of 4 tokens. Before you run it: which blocks will text A hold in the end?
 
 # %% id="guess-table" tags=["nbval-ignore-output"]
-my_blocks_of_a = ...  # a list of numbers
+my_blocks_of_a = ...  # as a text, such as "[0, 1]"
 
 # %% id="table" tags=["nbval-ignore-output"]
 pool, tables = serving.BlockPool(n_blocks=6, block_size=4), {"A": [], "B": []}
 for name, n_tokens in (("A", 3), ("B", 6), ("A", 5), ("A", 9), ("B", 7)):
     tables[name] += pool.take(math.ceil(n_tokens / 4) - len(tables[name]))
     print(f"{name} has {n_tokens} tokens: A {tables['A']!s:<9} B {tables['B']!s:<7} free {pool.n_free}")
-predict.beside(str(my_blocks_of_a), str(tables["A"]), "blocks of A")
+predict.beside(my_blocks_of_a, str(tables["A"]), "blocks of A")
 assert tables == {"A": [0, 3, 4], "B": [1, 2]}
 
 # %% [markdown] id="slots-text"
@@ -283,9 +283,10 @@ series = {"TTFT": [1000 * found.ttft for found in loads.values()], "TPOT": [1000
 ax = plots.curve(rates, series, "Two times against load, one thread of this machine", "requests a second", "median (milliseconds)")
 
 # %% [markdown] id="load-explained"
-# Under light load a request begins at once. As more texts run, each step takes longer, and TPOT grows a little; in return one
-# pass serves all of them, so throughput grows a lot. Beyond what the engine can do, a queue forms, and TTFT grows without
-# limit: it depends on how long the load lasts. That is why a server's figures mean nothing without the load.
+# Under light load a request begins at once. As more texts run together, each step takes longer, so TPOT grows; in return one
+# pass serves all of them, and throughput grows more. TPOT has a limit, since no more than 16 texts run here. TTFT has none:
+# beyond what the engine can do a queue forms, and it grows as long as the load lasts. So a server's figures say little
+# without the load under which they were measured.
 #
 # ## Is it still the same model?
 #
