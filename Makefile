@@ -5,15 +5,17 @@ CHECK_ARGS ?=
 NB ?=
 PY := .venv/bin/python
 
-.PHONY: help env lab check reset test portability corpus notebooks
+.PHONY: help env lab check update reset test portability corpus notebooks exercises
 
 help:
 	@echo 'make lab              open the course in JupyterLab; LAB_ARGS="--no-browser --port 8899" passes options on'
 	@echo 'make check            judge the exercises in all of your notebooks; NB=03 for one of them'
+	@echo 'make update NB=03     the new notebook 03 with your answers in it; yours is kept as a dated copy'
 	@echo 'make reset NB=03      a fresh notebook 03; yours is kept as a dated copy'
 	@echo 'make test             everything that is tested, as CI does it'
-	@echo 'make portability      the notebooks alone, with one thread and two, with AVX2 and without; takes four times as long'
+	@echo 'make portability      every notebook with one thread and two, with AVX2 and without; then whole copies with every exercise solved'
 	@echo 'make notebooks        for contributors: build notebooks/ from authoring/; NB=02 for one of them'
+	@echo 'make exercises NB=03  for contributors: after a change to exercises, notebook 03 and docs/checker.md'
 	@echo 'make corpus           for contributors: write data/ again'
 	@echo 'make env              only make the environment in .venv; PYTHON=python3.12 names the Python to use'
 
@@ -26,6 +28,9 @@ lab: env
 check: env
 	@$(PY) -m course_utils.workspace check $(NB) $(CHECK_ARGS)
 
+update: env
+	@$(PY) -m course_utils.workspace update $(NB)
+
 reset: env
 	@$(PY) -m course_utils.workspace reset $(NB)
 
@@ -33,16 +38,20 @@ test: env
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
-	$(PY) -m pytest
+	$(PY) -m pytest --durations=10
 
 portability: env
 	@for capability in default avx2; do for threads in 1 2; do \
 	  echo "== ATEN_CPU_CAPABILITY=$$capability, $$threads thread(s)"; \
 	  ATEN_CPU_CAPABILITY=$$capability OMP_NUM_THREADS=$$threads $(PY) -m pytest -q notebooks || exit 1; \
 	done; done
+	COURSE_COPIES=all $(PY) -m pytest -q tests/test_finished_copies.py tests/test_nbval_plugin.py
 
 corpus: env
 	$(PY) -m course_utils.storyworld data
 
 notebooks: env
 	$(PY) authoring/build.py $(NB)
+
+exercises: notebooks
+	$(PY) tests/wrong_solutions

@@ -135,6 +135,28 @@ for name, probs in rows.items():
 # Top-k keeps its number whatever the row looks like: two poor tokens on the peaked row, and half of equally good ones
 # dropped on the flat. Top-p and min-p follow the shape of the row.
 
+# %% [markdown] id="one-ranking-text"
+# ## One list, three cuts
+#
+# Write the tokens of a row down, from the likeliest to the least likely. A temperature moves the scores closer together or
+# further apart, but no token overtakes another. And each filter keeps a beginning of the list: the first k, the first that
+# reach p, or the first down to a share of the best. **Before you run:** which of the three cuts will a temperature move?
+
+# %% id="one-ranking"
+row = torch.tensor([0.04, 0.4, 0.1, 0.3, 0.16]).log()
+for t in (0.5, 1.0, 2.0):
+    scores = sampling.apply_temperature(row, t)
+    ranking = scores.argsort(descending=True, stable=True).tolist()
+    sets = {"top-k = 3": kept(sampling.top_k_filter(scores, 3)), "top-p = 0.8": kept(sampling.top_p_filter(scores, 0.8)),
+            "min-p = 0.3": kept(sampling.min_p_filter(scores, 0.3))}
+    print(f"T = {t}: ranking {ranking};", ", ".join(f"{name} keeps {len(ids)}" for name, ids in sets.items()))
+    assert all(sorted(ranking[:len(ids)]) == ids for ids in sets.values())  # each set is a beginning of the ranking
+
+# %% [markdown] id="one-ranking-explained"
+# The ranking is the same at every temperature. Only the cuts of top-p and min-p move, since these two look at
+# probabilities. So a decoder ranks a row once, and no further down than it cuts: with top-k = 50 and a vocabulary of
+# 50,000 it never sorts the other 49,950 tokens. `sampling.next_token_probs` works like this in any order of the steps.
+
 # %% [markdown] id="steps-text"
 # ## The kept set depends on the step
 #

@@ -70,8 +70,8 @@ predict.beside(my_power, math.floor(math.log10(max(report.max_abs_diff, 1e-17)))
 assert report.equal
 
 # %% [markdown] id="cache-text"
-# Not 0: we multiply queries, keys and values in one step and turn pairs side by side, transformers works in three and turns
-# halves. The sums run in another order, and float32 rounds. A wrong row of a matrix would differ in the first digit.
+# Not 0: the two round at different places. We compute the angles of the rotation in float64 and transformers in float32, for
+# example, and a sum may run in another order. A wrong row of a matrix would differ in the first digit.
 #
 # ## The prefix, its cache, the last token
 #

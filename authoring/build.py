@@ -2,6 +2,7 @@
 
     python authoring/build.py            all
     python authoring/build.py 02 03      some
+    python authoring/build.py --versions only note the versions of the built notebooks
 
 A source is in jupytext's percent format. Each cell's header names its id and its tags:
 
@@ -11,6 +12,7 @@ A source is in jupytext's percent format. Each cell's header names its id and it
 The ids are stable: translations and links hang on them.
 """
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +20,8 @@ from pathlib import Path
 import jupytext
 import nbformat
 from nbclient import NotebookClient
+
+from course_utils import exercises, versions
 
 AUTHORING = Path(__file__).resolve().parent
 NOTEBOOKS = AUTHORING.parent / "notebooks"
@@ -78,7 +82,23 @@ def build(path: Path) -> None:
     print(f"notebooks/{path.stem}.ipynb: {len(notebook.cells)} cells")
 
 
+def note_version(path: Path, table: Path = versions.TABLE) -> None:
+    """Add the built notebook's version, its exercises and its cells' ids to the table, which only grows.
+
+    With it, learners' copies of this version are judged and updated as such, whatever comes later.
+    """
+    notebook = json.loads((NOTEBOOKS / f"{path.stem}.ipynb").read_text(encoding="utf-8"))
+    entries = json.loads(table.read_text(encoding="utf-8")) if table.exists() else {}
+    entry = entries.setdefault(path.stem, {"versions": {}, "cells": []})
+    entry["versions"].setdefault(versions.digest(notebook), list(exercises.notebooks().get(path.stem, ())))
+    entry["cells"] = sorted({*entry["cells"], *(cell["id"] for cell in notebook["cells"])})
+    table.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8", newline="\n")
+
+
 if __name__ == "__main__":
     NOTEBOOKS.mkdir(exist_ok=True)
-    for source in sources(sys.argv[1:]):
-        build(source)
+    only_versions = sys.argv[1:] == ["--versions"]
+    for source in sources([] if only_versions else sys.argv[1:]):
+        if not only_versions:
+            build(source)
+        note_version(source)

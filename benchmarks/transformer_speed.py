@@ -22,6 +22,7 @@ import transformers
 from transformers import LlamaForCausalLM
 
 from course_utils.checkpoint import save_model
+from course_utils.fast_decode import plan
 from course_utils.generation import generate
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
@@ -67,10 +68,13 @@ def decode(ours, theirs, repeats: int) -> None:
     mask = torch.ones_like(ids)
     greedy, stopping = SamplingParams(greedy=True), StopCriteria(NEW, eos=False)
     options = dict(do_sample=False, min_new_tokens=NEW, max_new_tokens=NEW, eos_token_id=None, pad_token_id=2)
+    planned = plan(ours)
     ways = {
         "transformers' generate": lambda: theirs.generate(ids, attention_mask=mask, **options)[0, PROMPT:].tolist(),
         "our generate": lambda: list(generate(ours, VOCAB, prompt, greedy, stopping).token_ids),
         "our model in a bare loop": lambda: loop(ours, ids, NEW),
+        "our generate on plan(model)": lambda: list(generate(planned, VOCAB, prompt, greedy, stopping).token_ids),
+        "plan(model) in a bare loop": lambda: loop(planned, ids, NEW),
         "our generate, no cache": None,
     }
     times = {name: [] for name in ways}
@@ -98,17 +102,18 @@ def decode(ours, theirs, repeats: int) -> None:
 def growth(ours, theirs, repeats: int) -> None:
     """A step behind 64 and behind 500 cached tokens, in turn."""
     ids = torch.randint(7, len(VOCAB), (1, 500))
-    one = ids[:, :1]
-    caches = {length: ours.new_cache() for length in (64, 500)}
-    for length, cache in caches.items():
-        ours(ids[:, :length], cache)
-    their_caches = {length: theirs(ids[:, :length]).cache for length in caches}
-    times = {(name, length): [] for name in ("ours", "transformers") for length in caches}
+    one, lengths = ids[:, :1], (64, 500)
+    models = {"our model": ours, "plan(model)": plan(ours)}
+    caches = {(name, length): model.new_cache() for name, model in models.items() for length in lengths}
+    for (name, length), cache in caches.items():
+        models[name](ids[:, :length], cache)
+    their_caches = {length: theirs(ids[:, :length]).cache for length in lengths}
+    times = {(name, length): [] for name in (*models, "transformers") for length in lengths}
 
-    def our_steps(length: int) -> None:
+    def our_steps(name: str, length: int) -> None:
         for _ in range(10):
-            ours(one, caches[length])
-        caches[length].crop(length)
+            models[name](one, caches[name, length])
+        caches[name, length].crop(length)
 
     def their_steps(length: int) -> None:
         for _ in range(10):
@@ -116,12 +121,13 @@ def growth(ours, theirs, repeats: int) -> None:
         their_caches[length].crop(-10)
 
     for _ in range(repeats * 8):
-        for length in caches:
-            times["ours", length].append(seconds(lambda length=length: our_steps(length))[0])
+        for length in lengths:
+            for name in models:
+                times[name, length].append(seconds(lambda name=name, length=length: our_steps(name, length))[0])
             times["transformers", length].append(seconds(lambda length=length: their_steps(length))[0])
     print("\nOne step behind 500 cached tokens, behind 64 = 1 (mean of steps 500 to 509 and 64 to 73)\n")
     print("| how | growth |\n|---|---|")
-    for name in ("ours", "transformers"):
+    for name in (*models, "transformers"):
         ratio = statistics.median(b / a for a, b in zip(times[name, 64], times[name, 500], strict=True))
         print(f"| {name} | {ratio:.2f} |")
 

@@ -2,41 +2,57 @@
 
 Each module builds on those above it:
 
+Texts
+    arguments         numbers that a caller gives, checked
     text              texts, documents and the character vocabulary
+    file_lock         one writer at a time for what a long run keeps
     bpe               a vocabulary of byte sequences
     storyworld        the grammar that wrote the corpus: write, parse, log_prob
     budget            how much the long cells compute
-    arguments         numbers that a caller gives, checked
+
+Decoding
     eval_mode         a model as it computes when it is asked and not trained
     randomness        one uniform number for each (seed, step, sample)
     sampling          temperature, top-k, top-p, min-p, and the draw
     translate         our settings in the words of transformers, vLLM and llama.cpp
+    stopping          why a text ends, and the search for stop strings
+
+Models and their caches
     protocols         what the parts expect of a model, a vocabulary and a cache
     bigram            a model with one row of logits for each previous token
     kv_cache          what a transformer keeps of the tokens that it has processed
+    rotary            positions as angles
     transformer       a tiny Llama
+    fast_decode       the same transformer, its step for one text planned once
     step_cost         what one forward pass costs, counted from a model's sizes
+    llama_config      a model's config.json, by any program
     checkpoint        a model and its vocabulary on disk, as other libraries store them
-    stopping          why a text ends, and the search for stop strings
+
+From a prompt to a text
     generation        from a prompt to a text: one way for every model, alone, in a batch or streamed
     serving           many texts at once: blocks of cache, shared beginnings, requests that come and go
     compare_logits    the one equivalence check
     clinic            decoders with planted faults, and what tells them apart
     tool_calls        a call is read, judged, run, and its result fed back
+
+Evaluation and training
     metrics           repetition, coherence, loss; right answers: pass@k and intervals
     comparison        did it help: differences, their intervals, the runs that they need
-    sweep_store       the file of a sweep: results kept as they come
-    sweep             prompts × settings × seeds, as one table
+    sweep             prompts × settings × seeds, as one table, kept in a file as results come
     training          a transformer learns the corpus; python -m course_utils.training
+
+Pictures and panels
     plots             the still pictures
     predict           a guess beside the result
     widgets           panels: drag a slider, and see the distribution and the text move
+
+The checker and the learner's copies
     checker           what an exercise is, and how an attempt at it is judged
     exercises         each notebook's exercises: contracts, cases, hints
     checking          check, hint and solution, as the notebooks call them
-    course_notebooks  a notebook file as data: which one it is, its exercises' cells
-    nbval_kernel      the kernel that runs a notebook for the plugin, watched
-    nbval_items       nbval's cells, judged by what was checked
-    nbval_report      the pytest plugin: options, verdicts, the table
+    versions          from which version of a notebook a copy was made, and that version's exercises
+    nbval_plugin      the pytest plugin: a notebook run by nbval, its exercises judged
+    carry             a learner's cells, carried into a newer version of their notebook
+    start_lab         the command that starts JupyterLab
     workspace         the learner's copies of the notebooks, and JupyterLab
 """

@@ -6,7 +6,8 @@ The `tokenizers` library counts and merges; what a token's bytes are, and how th
 """
 
 import codecs
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -21,6 +22,9 @@ class BpeVocab:
 
     tokens: one string for each id, in the spelling of the files that other libraries read: each byte is written as a
         visible character, a space as Ġ. `token_bytes` gives the bytes, `label` what can be read.
+    Raises ValueError for a tokenizer whose ids do not give the text back: one that is not byte-level, lacks a byte, or
+        changes the text (a normalizer, a space in front, dropout, a limit), and for an added token that takes the
+        spaces beside it or the spelling of other bytes. The error names the setting or the token.
     Source: Sennrich et al. 2016, https://arxiv.org/abs/1508.07909; on bytes: Radford et al. 2019, GPT-2, section 2.2
     """
 
@@ -31,9 +35,7 @@ class BpeVocab:
             raise ValueError(f"The tokenizer begins with {self.tokens[: len(SPECIALS)]}; expected {SPECIALS}.")
         self.ids = {token: token_id for token_id, token in enumerate(self.tokens)}
         self.bos_id, self.eos_id, self.pad_id = (self.ids[special] for special in (BOS, EOS, PAD))
-        byte_of = {character: byte for byte, character in enumerate(_byte_characters())}
-        plain = self.tokens[len(SPECIALS) :]
-        self._bytes = [b""] * len(SPECIALS) + [bytes(byte_of[character] for character in token) for token in plain]
+        self._bytes = _bytes_of(tokenizer, self.tokens)
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> "BpeVocab":
@@ -131,6 +133,57 @@ class Utf8Decoder:
     def flush(self) -> str:
         """What is left once the text has ended: one U+FFFD if the last character is not complete, else nothing."""
         return self._utf8.decode(b"", final=True)
+
+
+def _bytes_of(tokenizer: Tokenizer, tokens: Sequence[str | None]) -> list[bytes]:
+    """What each token stands for: nothing for a special, its text for an added token, else the bytes of its spelling.
+
+    Raises ValueError as BpeVocab does.
+    """
+    settings = json.loads(tokenizer.to_str())
+    _check_settings(settings)
+    byte_of = {character: byte for byte, character in enumerate(_byte_characters())}
+    if missing := byte_of.keys() - settings["model"]["vocab"].keys():
+        raise ValueError(f"The tokenizer has no token for the byte {byte_of[min(missing)]:#04x}; expected all 256.")
+    added = {entry["id"]: entry for entry in settings["added_tokens"]}
+    meanings = []
+    for token_id, token in enumerate(tokens):
+        can_be_spelled = token is not None and set(token) <= byte_of.keys()  # None: no token has this id
+        spelled = bytes(byte_of[character] for character in token) if can_be_spelled else None
+        if token_id not in added:
+            if spelled is None or token_id < len(SPECIALS):
+                kind = "a byte-level token" if spelled is None else "an added token, so that it is found in a text"
+                raise ValueError(f"Token {token_id} of the tokenizer is {token!r}; expected {kind}.")
+            meanings.append(spelled)
+            continue
+        text = token.encode("utf-8")
+        if added[token_id]["lstrip"] or added[token_id]["rstrip"]:
+            raise ValueError(f"The added token {token!r} takes the spaces beside it: add it without lstrip and rstrip.")
+        if token in settings["model"]["vocab"] and spelled != text:
+            raise ValueError(f"The added token {token!r} is the spelling of other bytes too: leave it out.")
+        meanings.append(b"" if token_id < len(SPECIALS) else text)
+    return meanings
+
+
+def _check_settings(settings: dict) -> None:
+    """Refuse what would change a text on its way to ids and back. `settings` is what a tokenizer.json holds."""
+    model, before = settings["model"], settings["pre_tokenizer"] or {"type": "none"}
+    steps = before.get("pretokenizers", [before])
+    lossless = [
+        step["type"] for step in steps if step.get("behavior") != "Removed" and not step.get("add_prefix_space")
+    ]
+    byte_level = lossless.count("ByteLevel") == 1 and len(lossless) == len(steps)
+    unwanted = {
+        "model": None if model["type"] == "BPE" else model["type"],
+        "pre_tokenizer": None if byte_level and set(lossless) <= {"ByteLevel", "Split", "Digits"} else before,
+        **{name: settings[name] for name in ("normalizer", "truncation", "padding")},
+        **{name: model.get(name) for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix")},
+    }
+    for name, value in unwanted.items():
+        if value:
+            raise ValueError(
+                f"The tokenizer has the {name} {value}; expected a byte-level BPE that keeps every character."
+            )
 
 
 def _byte_characters() -> list[str]:

@@ -52,7 +52,7 @@ class Verdict:
 def check(exercise_id: str, attempt: object) -> Verdict:
     """Judge `attempt` at an exercise, show the verdict and return it.
 
-    exercise_id: for example "03.top_p". attempt: the learner's function itself, or the value asked for.
+    exercise_id: for example "03.top_p". attempt: the learner's function itself, or the value that the exercise wants.
     Raises ValueError for an id that does not exist; nothing that the attempt does is raised.
     """
     exercise = _find(exercise_id)
@@ -70,7 +70,7 @@ def check(exercise_id: str, attempt: object) -> Verdict:
 
 
 def hint(exercise_id: str) -> None:
-    """Print the next hint of an exercise: each call says one more, and then that there are no more."""
+    """Print the next hint of an exercise. After the last one, say that there are no more."""
     exercise = _find(exercise_id)
     level, total = _hints_given.get(exercise.id, 0), len(exercise.hints)
     if level < total:
@@ -118,7 +118,7 @@ def _prints(printed: str) -> str:
 
 
 def _show(text: str) -> None:
-    """Print, whatever the answer held: half a surrogate pair, or a character that the console cannot show."""
+    """Print any text, also one with half a surrogate pair, or with a character that the console cannot show."""
     try:
         print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
     except UnicodeEncodeError:

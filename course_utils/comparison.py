@@ -6,13 +6,15 @@ much smaller differences. An interval over seeds holds for these problems; one o
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from scipy import stats
 
-from course_utils.metrics import Interval
+from course_utils.metrics import Interval, entries
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def paired_difference(a: Sequence[float], b: Sequence[float], confidence: float 
     """The mean of a - b with Student's interval for n pairs.
 
     a, b: one number for each run; a[i] and b[i] are of the same seed, or the same problem. At least two pairs.
-    Raises ValueError for other lengths, fewer than two pairs, or values that are not finite.
+    Raises ValueError for other lengths, fewer than two pairs, or values that are not finite (None counts as such),
+    and TypeError for values that are no numbers, such as the word "0.5".
     Source: Student 1908, The probable error of a mean, https://doi.org/10.1093/biomet/6.1.1
     """
     a, b = _values("a", a), _values("b", b)
@@ -152,14 +155,15 @@ def _standard_error(values: np.ndarray) -> float:
 
 
 def _values(name: str, values: Sequence[float]) -> np.ndarray:
-    array = np.asarray(values.tolist() if hasattr(values, "tolist") else values, dtype=np.float64)
-    if array.ndim != 1 or len(array) < 2:
-        raise ValueError(
-            f"{name} has the shape {array.shape}; expected a list of at least two numbers, one for each run."
-        )
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds {array[~np.isfinite(array)][0]}; expected finite numbers. Leave such runs out.")
-    return array
+    values = entries(name, values)
+    if len(values) < 2:
+        raise ValueError(f"{name} has {len(values)} values; expected at least two numbers, one for each run.")
+    for number, value in enumerate(values):  # NumPy would read the word "0.5" as a number
+        if value is not None and not isinstance(value, Real):
+            raise TypeError(f"{name}[{number}] is {value!r}; expected a number for each run.")
+        if value is None or not -sys.float_info.max <= value <= sys.float_info.max:
+            raise ValueError(f"{name}[{number}] is {value}; expected finite numbers. Leave such runs out.")
+    return np.array(values, dtype=np.float64)
 
 
 def _check_confidence(confidence: float) -> None:

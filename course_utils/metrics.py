@@ -175,20 +175,53 @@ def pass_at_k(n: int, c: int, k: int) -> float:
 def mean_pass_at_k(right: Sequence[Sequence[bool]], k: int) -> float:
     """The mean of pass@k over problems, each with the same weight.
 
-    right: for each problem, whether each of its samples is right. The samples must have been drawn at random: k copies
-        of one greedy answer are one answer.
-    Raises ValueError if there is no problem, or one has fewer than k samples: leaving it out for large k only would
-        let pass@k fall as k grows.
+    right: for each problem a list, array or Series that says of each of its samples whether it is right: a bool, or 0
+        or 1. The samples must have been drawn at random: k copies of one greedy answer are one answer.
+    Raises ValueError if there is no problem, if one has fewer than k samples (leaving it out for large k only would let
+        pass@k fall as k grows), or if a sample has no outcome (None, NaN or another number). Raises TypeError for
+        what is no outcome at all, such as the word "False".
     """
-    if not len(right):
+    k = _counted("k", k)
+    problems = [_outcomes(f"problem {number}", samples) for number, samples in enumerate(entries("right", right))]
+    if not problems:
         raise ValueError("There are no problems.")
-    for number, samples in enumerate(right):
+    for number, samples in enumerate(problems):
         if len(samples) < k:
             raise ValueError(
                 f"Problem {number} has {len(samples)} samples and k is {k}; expected at least k of each. Draw more, or "
                 f"compare all k on the problems that have enough."
             )
-    return sum(pass_at_k(len(samples), sum(map(bool, samples)), k) for samples in right) / len(right)
+    return sum(pass_at_k(len(samples), sum(samples), k) for samples in problems) / len(problems)
+
+
+def entries(name: str, values) -> list:
+    """The entries of a list, tuple, array, tensor or Series, single numbers as Python's own.
+
+    Raises TypeError for all else: a dict or a table would give its keys, a set no order, a str its characters.
+    """
+    values = values.tolist() if hasattr(values, "tolist") else values
+    if not isinstance(values, Sequence) or isinstance(values, (str, bytes)):
+        raise TypeError(f"{name} is of type {type(values).__name__}; expected a list, a tuple, an array or a Series.")
+    return [_single(value) for value in values]
+
+
+def _single(value):
+    """A number of NumPy or torch as Python's own."""
+    return value.item() if isinstance(value, (np.generic, np.ndarray, torch.Tensor)) and not value.ndim else value
+
+
+def _outcomes(name: str, samples) -> list[bool]:
+    """Whether each sample is right. The truth of an object is no outcome: NaN and "False" are true to Python."""
+    outcomes = entries(name, samples)
+    for number, value in enumerate(outcomes):
+        if value is not None and not isinstance(value, (bool, int, float)):
+            raise TypeError(f"Sample {number} of {name} is {value!r}; expected True or False, or 1 or 0.")
+        if value not in (0, 1):
+            raise ValueError(
+                f"Sample {number} of {name} is {value}; expected True or False, or 1 or 0. If it could not be judged, "
+                f"leave it out or count it as False."
+            )
+    return [bool(value) for value in outcomes]
 
 
 def proportion_ci(k: int, n: int, confidence: float = 0.95) -> Interval:
@@ -214,6 +247,7 @@ def proportion_ci(k: int, n: int, confidence: float = 0.95) -> Interval:
 
 def _counted(name: str, value) -> int:
     """`value` as an int, if it is a whole number and no bool."""
+    value = _single(value)
     try:
         if isinstance(value, bool):
             raise TypeError

@@ -182,7 +182,7 @@ def _automaton(stops: tuple[str, ...]) -> _Node:
 
 
 def checked_stops(stops: Iterable[str]) -> tuple[str, ...]:
-    """The stop strings as a tuple; ValueError or TypeError says which of them is none."""
+    """The stop strings as a tuple; ValueError or TypeError says which of them cannot be one."""
     if isinstance(stops, str):
         raise TypeError(f"stop is the string {stops!r}; expected a list of strings. For one use [{stops!r}].")
     try:

@@ -5,7 +5,9 @@ Between documents stands a blank line, here and in the files of `data/`. This mo
 documents say; `storyworld` does.
 """
 
+import os
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -36,21 +38,46 @@ def load_documents(name: str, split: str = "train") -> list[str]:
     return split_documents(_read(DATA / f"{name}.{split}.txt"))
 
 
-def load_text(source: str | Path) -> str:
+def load_text(source: str | Path, nfc: bool = False) -> str:
     r"""The text of a shipped kind (its training documents, joined by a blank line) or of a UTF-8 file.
 
-    source: "tales", "sums", "calls", "all", or a path. A byte order mark is dropped; line ends become \n.
-    Raises ValueError if the file is not UTF-8 (with the byte's offset) or holds no text.
+    source: "tales", "sums", "calls", "all", or a path, in which ~ is the home folder. A byte order mark is dropped;
+        line ends become \n.
+    nfc: Unicode has two spellings of é: one character, or an e and a mark that stands over it. Without `nfc` the text
+        keeps the spellings of the file, and the two are different tokens. With it a letter and its marks become one
+        character wherever Unicode has that character (normalization form C), so that prompts are best composed too.
+    Raises ValueError if the file is not UTF-8 (with the byte's offset), holds no text, or bears the name of a shipped
+        kind, so that the name means two things.
     """
-    if source in (*SHIPPED, "all"):
+    if isinstance(source, str) and source in (*SHIPPED, "all"):
+        if Path(source).is_file():
+            raise ValueError(
+                f"{source!r} is a text of the course, and a file of that name is in the working folder. For the file "
+                f"give './{source}'; for the course's text rename the file, or use load_documents({source!r})."
+            )
         return "\n\n".join(load_documents(source))
-    return _read(Path(source))
+    text = _read(as_path(source))
+    return unicodedata.normalize("NFC", text) if nfc else text
+
+
+def as_path(source: str | Path) -> Path:
+    """The path that is meant: ~ at its beginning is the home folder, as in a shell."""
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"The path is {source!r}; expected a str or a Path.")
+    try:
+        return Path(source).expanduser()
+    except RuntimeError:  # nobody knows where that home is
+        raise ValueError(f"The path is {str(source)!r}, and there is no such home folder. Write it out.") from None
 
 
 def _read(path: Path) -> str:
-    if not path.is_file():
+    try:
+        found = path.is_file()
+    except OSError:  # too long for a path: a text, perhaps
+        found = False
+    if not found:
         raise FileNotFoundError(
-            f"There is no file {str(path)!r}. Give a path to a UTF-8 text file, or one of {(*SHIPPED, 'all')}."
+            f"There is no file {str(path)[:200]!r}. Give a path to a UTF-8 text file, or one of {(*SHIPPED, 'all')}."
         )
     data = path.read_bytes()
     mark = b"\xef\xbb\xbf"
@@ -58,11 +85,16 @@ def _read(path: Path) -> str:
     try:
         text = data[start:].decode("utf-8")
     except UnicodeDecodeError as error:
-        hint = " It looks like UTF-16." if data[:2] in (b"\xff\xfe", b"\xfe\xff") else ""
+        hint = " It looks like UTF-16." if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data else ""
         raise ValueError(
             f"{path} is not UTF-8: byte {data[start + error.start]:#04x} at offset {start + error.start} "
             f"({error.reason}).{hint} Save the file as UTF-8 and load it again."
         ) from None
+    if "\0" in text:  # half of an English text's bytes in UTF-16, and each of them is UTF-8
+        raise ValueError(
+            f"{path} is not UTF-8 text: it holds the character U+0000 at position {text.index(chr(0))}. It looks like "
+            f"UTF-16 without a byte order mark. Save the file as UTF-8 and load it again."
+        )
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if not text.strip():
         raise ValueError(f"{path} is empty: it holds no text. Choose a file with some.")
@@ -72,10 +104,18 @@ def _read(path: Path) -> str:
 def split_documents(text: str) -> list[str]:
     r"""The documents of a text: what stands between blank lines. Lines end at \n only.
 
+    A line is blank if it holds white space only, in any script: the ideographic and the no-break space count as such.
+
     >>> split_documents("One.\nStill one.\n\nTwo.\n")
     ['One.\nStill one.', 'Two.']
     """
-    return [document for document in re.split(r"\n(?:[ \t]*\n)+", text.strip("\n")) if document.strip()]
+    documents: list[list[str]] = [[]]
+    for line in text.split("\n"):
+        if line.strip():
+            documents[-1].append(line)
+        elif documents[-1]:
+            documents.append([])
+    return ["\n".join(lines) for lines in documents if lines]
 
 
 class CharVocab:

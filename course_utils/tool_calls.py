@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from numbers import Number
 from types import MappingProxyType
 from typing import NoReturn
 
@@ -26,14 +27,15 @@ MAX_ARGUMENT = 999  # the corpus has numbers of up to three digits: the model ha
 
 
 class Outcome(Enum):
-    """What became of a call. Only RAN means that something was executed."""
+    """What became of a call. Only RAN and RESULT_TOO_LONG mean that a tool did its work."""
 
     RAN = "ran"
+    RESULT_TOO_LONG = "result too long"  # it ran, but gave a number of so many digits that Python does not write it
     TRUNCATED = "truncated"  # the text ended within the call
     OVERSIZED = "oversized"  # longer than MAX_CALL_LENGTH: it was not even parsed
     MALFORMED = "malformed"  # no JSON object with exactly a tool and its arguments
     UNKNOWN_TOOL = "unknown tool"  # not on the allow list
-    WRONG_ARGUMENTS = "wrong arguments"  # no integers, too many or too few, or refused by the tool
+    WRONG_ARGUMENTS = "wrong arguments"  # no integers, too many or too few, or refused by the tool before it acts
     ROUND_LIMIT = "round limit"  # a valid call, but max_rounds have run already
 
 
@@ -54,10 +56,10 @@ class Turn:
 
 
 def read_call(text: str) -> tuple[str, list[int]] | None:
-    """The tool and the arguments that a call names, or None if it is no valid call. Executes nothing.
+    """The tool and the arguments that a call names, or None if it is not a valid call. Executes nothing.
 
     text: what stands between the marks: one JSON object with exactly the keys "tool", a str that is not empty, and
-        "args", a list of integers (true and 1.0 are none), which may be empty. Longer than MAX_CALL_LENGTH is invalid.
+        "args", a list of integers (not true, not 1.0), which may be empty. Longer than MAX_CALL_LENGTH is invalid.
 
     >>> read_call('{"tool": "add", "args": [1, 2]}'), read_call('{"tool": "add", "args": [1, 2')
     (('add', [1, 2]), None)
@@ -71,7 +73,9 @@ def _are_integers(arguments: list) -> bool:
 
 
 def _parsed(text: str) -> tuple[str, list] | Outcome:
-    """The tool and its arguments, of whatever kind, or why the text is no call."""
+    """The tool and its arguments, of whatever kind, or why the text is not a call."""
+    if not isinstance(text, str):
+        raise TypeError(f"text is {text!r}; expected the str between the marks of a call.")
     if len(text) > MAX_CALL_LENGTH:
         return Outcome.OVERSIZED
     try:
@@ -99,31 +103,78 @@ def _refuse(constant: str) -> NoReturn:
 def run_call(text: str, tools: Mapping[str, Callable[..., int | str]]) -> tuple[Outcome, str | None]:
     """Judge the text between the marks and, only if all of it is right, run the tool: (RAN, result) or (why not, None).
 
-    tools: the allow list: name to function of integers. It refuses arguments by a ValueError; others pass through.
+    tools: the allow list: name to function of integers, which gives a number or a str. It refuses arguments by a
+        ValueError, before it does anything; other errors pass through.
+    Raises TypeError for an allow list that cannot be used, or a tool that gave something else.
     """
     checked = judge_call(text, tools)
     if isinstance(checked, Outcome):
         return checked, None
     tool, arguments = checked
     try:
-        return Outcome.RAN, str(tools[tool](*arguments))
+        result = tools[tool](*arguments)
     except ValueError:
         return Outcome.WRONG_ARGUMENTS, None
+    except TypeError as error:
+        if error.__traceback__.tb_next is None:  # raised by a built-in function itself, which has no signature to ask
+            return Outcome.WRONG_ARGUMENTS, None
+        raise
+    return _written(tool, result)
+
+
+def _written(tool: str, result) -> tuple[Outcome, str | None]:
+    """The outcome of a tool that ran, and its result as text."""
+    result = result.item() if hasattr(result, "item") and getattr(result, "ndim", 1) == 0 else result
+    if not isinstance(result, (str, Number)):
+        if inspect.iscoroutine(result):
+            result.close()  # nobody awaits it, and it would warn later
+        raise TypeError(
+            f"The tool {tool!r} was called and gave a value of type {type(result).__name__}; expected a number or a "
+            f"str. Let it return its result itself: a coroutine or a generator has not done its work yet."
+        )
+    try:
+        return Outcome.RAN, str(result)
+    except ValueError:
+        return Outcome.RESULT_TOO_LONG, None
 
 
 def judge_call(text: str, tools: Mapping[str, Callable[..., int | str]]) -> tuple[str, list[int]] | Outcome:
-    """The tool and arguments if the call may run, else why not. Executes nothing."""
+    """The tool and arguments if the call may run, else why not. Executes nothing. A built-in function may have no
+    signature; how many arguments it takes is then known only when it is called.
+    """
+    _check_tools(tools)
     call = _parsed(text)
     if isinstance(call, Outcome):
         return call
     tool, arguments = call
     if tool not in tools:
         return Outcome.UNKNOWN_TOOL
+    if not _are_integers(arguments):
+        return Outcome.WRONG_ARGUMENTS
     try:
-        inspect.signature(tools[tool]).bind(*arguments)
+        signature = inspect.signature(tools[tool])
+    except ValueError:
+        return call
+    try:
+        signature.bind(*arguments)
     except TypeError:  # too many or too few
         return Outcome.WRONG_ARGUMENTS
-    return call if _are_integers(arguments) else Outcome.WRONG_ARGUMENTS
+    return call
+
+
+def _check_tools(tools: Mapping[str, Callable]) -> None:
+    """Refuse an allow list that no call could use, before anything runs."""
+    if not isinstance(tools, Mapping):
+        raise TypeError(f"tools is of type {type(tools).__name__}; expected a dict, a name for each function.")
+    for name, tool in tools.items():
+        if not isinstance(name, str) or not callable(tool):
+            raise TypeError(f"tools has {name!r}: {tool!r}; expected a str and a function.")
+        later = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
+        if any(is_kind(function) for is_kind in later for function in (tool, type(tool).__call__)):
+            raise TypeError(
+                f"The tool {name!r} is asynchronous or a generator; expected a function that returns its result. Wrap "
+                f"it in one, for example with asyncio.run."
+            )
 
 
 def _add(a: int, b: int) -> int:
@@ -164,10 +215,11 @@ def run_with_tools(
 
     The result enters the context as `<result>…</result>`, tokens that are forced: they are fed to the same cache, and
     belong neither to a turn's text nor to its token_ids. The budget, and the step of the draw, count sampled tokens
-    over all turns. A call that may not run ends the text: an error as a result is nothing that the model has ever seen.
+    over all turns. A call without a result ends the text: an error as a result is nothing that the model has ever seen.
     max_rounds: how many calls may run. The other arguments are those of `generation.generate`.
     """
     max_rounds = check_integer("max_rounds", max_rounds)
+    _check_tools(tools)
     if isinstance(stopping, StopCriteria):  # the row refuses anything else
         stopping = replace(stopping, tool_calls=True)
     row = start(model, vocab, prompt, sampling, stopping, sample)
@@ -200,4 +252,8 @@ def _result_ids(vocab, result: str) -> list[int]:
     """The forced tokens. Raises ValueError for a result with a mark in it: data must not look like the protocol."""
     if held := [mark for mark in SPECIALS if mark in result]:
         raise ValueError(f"A tool gave {result!r}, which holds {held[0]!r}; expected a result without marks.")
-    return [vocab.ids["<result>"], *vocab.encode(result), vocab.ids["</result>"]]
+    try:
+        ids = vocab.encode(result)
+    except ValueError as error:
+        raise ValueError(f"A tool ran and gave {result!r}, which the model cannot be told. {error}") from None
+    return [vocab.ids["<result>"], *ids, vocab.ids["</result>"]]

@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from course_utils.kv_cache import KVCache, causal_mask, covering, real_positions
 from course_utils.protocols import Cache
+from course_utils.rotary import Rotation, rotate, rotation_by_halves, rotations
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,6 @@ class TransformerConfig:
         return self.n_embd // self.n_head
 
 
-Rotation = tuple[Tensor, Tensor]  # cosines and sines of the new tokens, as `rotate` takes them
-
-
 def rms_norm(x: Tensor, gain: Tensor, eps: float) -> Tensor:
     """Divide each vector by its root mean square, then scale each dimension: x / sqrt(mean(x²) + eps) * gain.
 
@@ -75,34 +73,6 @@ def rms_norm(x: Tensor, gain: Tensor, eps: float) -> Tensor:
     Source: Zhang and Sennrich 2019, https://arxiv.org/abs/1910.07467
     """
     return F.rms_norm(x, gain.shape, gain, eps)
-
-
-def rotations(head_dim: int, block_size: int, theta: float, dtype: torch.dtype = torch.float32) -> Tensor:
-    """For each position and pair of dimensions (cos, sin) of the angle position * theta ** (-2 pair / head_dim).
-
-    Returns (block_size, head_dim / 2, 2). The angles are computed in float64; only the result is rounded to `dtype`.
-    Source: Su et al. 2021, RoFormer, https://arxiv.org/abs/2104.09864
-    """
-    pairs = torch.arange(0, head_dim, 2, dtype=torch.float64, device="cpu")
-    positions = torch.arange(block_size, dtype=torch.float64, device="cpu")
-    angles = positions[:, None] * theta ** (-pairs / head_dim)
-    return torch.stack([angles.cos(), angles.sin()], dim=-1).to(dtype)
-
-
-def rotation_by_halves(table: Tensor) -> Tensor:
-    """The table of `rotations`, (positions, D / 2, 2), as `rotate` needs it: cosines and sines, (2, positions, D)."""
-    cos, sin = table.unbind(-1)
-    return torch.stack([torch.cat([cos, cos], -1), torch.cat([-sin, sin], -1)])
-
-
-def rotate(x: Tensor, rotation: Rotation) -> Tensor:
-    """Turn each pair of dimensions (i, i + D / 2) of a head by the angle of its position.
-
-    x: (B, heads, T, D). rotation: cosines and sines from `rotation_by_halves`, (B or 1, 1, T, D); all heads turn alike.
-    The pair (a, b) becomes (a cos - b sin, b cos + a sin): each number times cos, and its partner times sin.
-    """
-    cos, sin = rotation
-    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)  # x * cos + partner * sin
 
 
 class RMSNorm(nn.Module):

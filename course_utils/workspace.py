@@ -5,20 +5,25 @@ guess is made before the result is seen. What was copied is remembered, to tell 
 a newer version of a notebook.
 
     python -m course_utils.workspace lab [JupyterLab's options]        fill, then open JupyterLab
+    python -m course_utils.workspace update 03                         the new notebook 03, with your answers in it
     python -m course_utils.workspace reset 03                          a fresh notebook 03; yours is kept, dated
     python -m course_utils.workspace check [03 ...] [pytest's options] run your notebooks and judge the exercises
 """
 
-import hashlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
+
+from course_utils import start_lab
+from course_utils.carry import carry
+from course_utils.versions import digest, metadata_of, read_record, record_path, shipped_cells, version_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SHIPPED, MINE = ROOT / "notebooks", ROOT / "my_notebooks"
@@ -32,19 +37,19 @@ def fill(shipped: Path = SHIPPED, mine: Path = MINE) -> list[str]:
     Raises ValueError for a shipped notebook that cannot be read.
     """
     mine.mkdir(exist_ok=True)
-    copied, outdated, record = [], [], _read_record(mine)
+    copied, outdated, record = [], [], read_record(mine)
     for source in notebooks_in(shipped):
         notebook = _read_notebook(source)
         if not os.path.lexists(mine / source.name):
             _write_copy(notebook, mine / source.name, record)
             copied.append(source.name)
-        elif record.get(source.name, _digest(notebook)) != _digest(notebook):
+        elif _version_in(mine / source.name) not in (None, digest(notebook)):
             outdated.append(source.name)
     messages = [f"Copied to {mine.name}/: {', '.join(copied)}."] if copied else []
     return messages + [
         f"{name} has changed in the course since it was copied. Yours is left as it is. "
-        f"For the new one: make reset NB={name[:2]} (without make: python -m course_utils.workspace reset {name[:2]}); "
-        "yours is kept as a dated copy."
+        f"For the new one with your answers in it: make update NB={name[:2]} (without make: "
+        f"python -m course_utils.workspace update {name[:2]}); yours is kept as a dated copy."
         for name in outdated
     ]
 
@@ -60,11 +65,47 @@ def reset(number: str | int, shipped: Path = SHIPPED, mine: Path = MINE) -> str:
     mine.mkdir(exist_ok=True)
     target, message = mine / source.name, f"{source.name} is fresh."
     if os.path.lexists(target):
-        kept = _free_name(mine, f"{source.stem}.{datetime.now():%Y-%m-%d_%H-%M-%S}", source.suffix)
+        record = read_record(mine)
+        kept = _free_name(target)
         target.rename(kept)
-        message += f" Yours is now {kept.name}. If it is open in JupyterLab, close its tab and open the file again."
-    _write_copy(notebook, target, _read_record(mine))
+        message += f" Yours is now {kept.name}. {_OPEN_AGAIN}"
+        if source.name in record:
+            record[kept.name] = record[source.name]
+            _write_record(mine, record)
+    _write_copy(notebook, target, read_record(mine))
     return message
+
+
+def update(number: str | int, shipped: Path = SHIPPED, mine: Path = MINE) -> str:
+    """The course's version of one notebook, with the learner's exercises, guesses and added cells in it.
+
+    number: as in the file's name, "03" or 3. The learner's copy is kept under a name with the date and time. Returns a
+    sentence that says what was carried over and where the old copy is.
+    Raises ValueError, before anything is changed, for an unknown number or a notebook that cannot be read.
+    """
+    [source] = select([number], shipped)
+    notebook, target = _read_notebook(source), mine / source.name
+    if not os.path.lexists(target):
+        return reset(number, shipped, mine)
+    if _version_in(target) == digest(notebook):
+        return f"{source.name} is a copy of the course's newest version already; nothing was changed."
+    advice = f"For a fresh one: make reset NB={source.name[:2]}; yours is kept."
+    old = _read_notebook(target, advice)
+    name = metadata_of(notebook).get("notebook", source.stem)
+    new_ids = {cell.get("id") for cell in notebook["cells"]}
+    merged, answers, added = carry(old, notebook, shipped_cells(name) | new_ids)
+    record, kept = read_record(mine), _free_name(target)
+    shutil.copy2(target, kept)
+    if source.name in record:
+        record[kept.name] = record[source.name]
+    _write_copy(merged, target, record, version=digest(notebook))
+    return (
+        f"{source.name} is the course's newest version, with {answers} answers and {added} added cells of yours in it. "
+        f"Yours as it was, with what you changed in other cells, is now {kept.name}. {_OPEN_AGAIN}"
+    )
+
+
+_OPEN_AGAIN = "If it is open in JupyterLab, close its tab and open the file again."
 
 
 def notebooks_in(folder: Path) -> list[Path]:
@@ -89,28 +130,44 @@ def select(numbers: Iterable[str | int], folder: Path) -> list[Path]:
     return chosen or found
 
 
-def _read_notebook(path: Path) -> dict:
+def _version_in(path: Path) -> str | None:
+    """The version that a copy was made from, also if the copy cannot be read."""
+    try:
+        return version_of(path, json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError):
+        return version_of(path, None)
+
+
+def _read_notebook(path: Path, advice: str | None = None) -> dict:
+    """advice: what to do if the file is not a notebook."""
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])  # the format allows a list of lines as well
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"{path.parent.name}/{path.name} is not a notebook that can be read ({error}). Restore the course's file: "
-            f"git checkout {path.parent.name}/{path.name}"
-        ) from error
+            cell["cell_type"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        name = f"{path.parent.name}/{path.name}"
+        advice = advice or f"Restore the course's file: git checkout {name}"
+        raise ValueError(f"{name} is not a notebook that can be read ({error}). {advice}") from error
     return notebook
 
 
-def _write_copy(notebook: dict, target: Path, record: dict[str, str]) -> None:
-    """Write the notebook without outputs, and remember of which version it is a copy."""
+def _write_copy(notebook: dict, target: Path, record: dict[str, str], version: str | None = None) -> None:
+    """Write the notebook without outputs, and remember of which version it is a copy, in it and in the record."""
+    version = version or digest(notebook)
     cells = [
         {**cell, "outputs": [], "execution_count": None} if cell["cell_type"] == "code" else cell
         for cell in notebook["cells"]
     ]
-    _write(target, json.dumps({**notebook, "cells": cells}, indent=1, ensure_ascii=False) + "\n")
-    record[target.name] = _digest(notebook)
-    _write(_record_path(target.parent), json.dumps(record, indent=1, sort_keys=True) + "\n")
+    course = {**metadata_of(notebook), "copied_from": version}
+    metadata = {**notebook.get("metadata", {}), "course": course}
+    text = json.dumps({**notebook, "cells": cells, "metadata": metadata}, indent=1, ensure_ascii=False)
+    _write(target, text + "\n")
+    _write_record(target.parent, {**record, target.name: version})
+
+
+def _write_record(mine: Path, record: dict[str, str]) -> None:
+    _write(record_path(mine), json.dumps(record, indent=1, sort_keys=True) + "\n")
 
 
 def _write(target: Path, text: str) -> None:
@@ -120,26 +177,10 @@ def _write(target: Path, text: str) -> None:
     os.replace(draft, target)
 
 
-def _digest(notebook: dict) -> str:
-    """Of the cells' sources only: a notebook that was merely executed again has not changed for the learner."""
-    return hashlib.sha256(json.dumps([cell["source"] for cell in notebook["cells"]]).encode("utf-8")).hexdigest()
-
-
-def _record_path(mine: Path) -> Path:
-    return mine / ".copied.json"
-
-
-def _read_record(mine: Path) -> dict[str, str]:
-    try:
-        record = json.loads(_record_path(mine).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        record = None
-    # Lost or damaged: then nobody is told of newer versions, and nothing else depends on it.
-    return record if isinstance(record, dict) else {}
-
-
-def _free_name(folder: Path, stem: str, suffix: str) -> Path:
-    names = (folder / f"{stem}{extra}{suffix}" for extra in ("", *(f"-{n}" for n in range(2, 1000))))
+def _free_name(path: Path) -> Path:
+    """A name that is not taken, with the date and time, for an old copy."""
+    stem = f"{path.stem}.{datetime.now():%Y-%m-%d_%H-%M-%S}"
+    names = (path.with_name(f"{stem}{extra}{path.suffix}") for extra in ("", *(f"-{n}" for n in range(2, 1000))))
     return next(name for name in names if not os.path.lexists(name))
 
 
@@ -147,8 +188,11 @@ def lab(arguments: list[str]) -> int:
     """Open JupyterLab on the first notebook, with the whole project in its file browser."""
     for message in fill():
         print(message, flush=True)
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={ROOT}"]
-    return _run([*command, f"--LabApp.default_url=/lab/tree/{MINE.name}/{FIRST}", *arguments])
+    start_lab.leave_out_the_news()
+    command = start_lab.command(ROOT, f"{MINE.name}/{FIRST}", arguments)
+    if "--allow-root" in command and "--allow-root" not in arguments:
+        print("You are root, which JupyterLab refuses unless it is told: it is started with --allow-root.", flush=True)
+    return _run(command)
 
 
 def check(arguments: list[str], mine: Path = MINE) -> int:
@@ -175,7 +219,7 @@ def _run(command: list[str]) -> int:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The three commands of the module's docstring. Returns the exit status."""
+    """The four commands of the module's docstring. Returns the exit status."""
     command, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         match command, rest:
@@ -183,12 +227,14 @@ def main(arguments: list[str] | None = None) -> int:
                 return lab(rest)
             case "check", _:
                 return check(rest)
-            case "reset", [number]:
-                print(reset(number))
+            case "reset" | "update", [number]:
+                print(reset(number) if command == "reset" else update(number))
                 return 0
-            case "reset", _:
+            case "reset" | "update", _:
                 given = " ".join(rest) or "none"
-                raise ValueError(f"reset takes the number of one notebook, got {given}. For example: make reset NB=03")
+                raise ValueError(
+                    f"{command} takes the number of one notebook, got {given}. For example: make {command} NB=03"
+                )
     except (OSError, ValueError) as error:
         sys.exit(str(error))
     print(__doc__)

@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import decoders
+from tokenizers import AddedToken, Tokenizer, decoders, models
 
 from course_utils.bigram import BigramLM
 from course_utils.bpe import MIN_VOCAB_SIZE, BpeVocab
@@ -99,6 +99,73 @@ def test_specials_in_a_text_are_read_as_one_id():
     assert VOCAB.encode_array("the").tolist() == VOCAB.encode("the") and VOCAB.encode("") == []
     with pytest.raises(ValueError, match="no documents"):
         VOCAB.encode_documents([])
+
+
+def changed(change, *added):
+    """A copy of the tokenizer with other settings, and with added tokens."""
+    settings = json.loads(VOCAB._tokenizer.to_str())
+    change(settings)
+    tokenizer = Tokenizer.from_str(json.dumps(settings))
+    tokenizer.add_tokens(list(added))
+    return tokenizer
+
+
+@pytest.mark.parametrize("token", ["<user>", "café", "đem", "special token", "今天", "the", "\n\n"])
+def test_an_added_token_is_its_text_BPE_01(token):
+    vocab = BpeVocab(changed(lambda settings: None, token))
+    token_id = vocab.ids[token]
+    for text in (f"a {token} b", token, f"🙂{token}{token}", f"<bos>{token} đ"):
+        ids = vocab.encode(text)
+        pieces, rest = streamed(ids, vocab)
+        assert token_id in ids and "".join(pieces) + rest == vocab.decode(ids) == text.replace("<bos>", "")
+    assert vocab.token_bytes(token_id) == token.encode() and vocab.label(token_id) == vocab.label(token_id).strip()
+
+
+def without_a_byte(settings):
+    settings["model"]["vocab"].pop("ÿ")
+    settings["added_tokens"].append(settings["added_tokens"][0] | {"id": VOCAB.ids["ÿ"], "content": "filler"})
+
+
+TRUNCATION = {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0}
+
+
+def with_a_gap(settings):
+    settings["model"]["vocab"][VOCAB.tokens[299]] = 310
+
+
+@pytest.mark.parametrize(
+    ("change", "added", "said"),
+    [
+        (lambda s: s.update(normalizer={"type": "Lowercase"}), [], "normalizer.*Lowercase"),
+        (lambda s: s.update(normalizer={"type": "NFC"}), [], "normalizer.*NFC"),
+        (lambda s: s["pre_tokenizer"].update(add_prefix_space=True), [], "pre_tokenizer.*add_prefix_space"),
+        (lambda s: s.update(pre_tokenizer=None), [], "pre_tokenizer"),
+        (lambda s: s.update(pre_tokenizer={"type": "WhitespaceSplit"}), [], "pre_tokenizer.*WhitespaceSplit"),
+        (lambda s: s["model"].update(dropout=0.1), [], "dropout 0.1"),
+        (lambda s: s["model"].update(end_of_word_suffix="x"), [], "end_of_word_suffix x"),
+        (lambda s: s.update(truncation=TRUNCATION), [], "truncation.*'max_length': 3"),
+        (without_a_byte, [], "no token for the byte 0xff"),
+        (with_a_gap, [], "is None; expected a byte-level token"),
+        (lambda s: s["added_tokens"].pop(3), [], "'<call>'; expected an added token"),
+        (lambda s: None, [AddedToken("<user>", lstrip=True)], "'<user>' takes the spaces beside it"),
+        (lambda s: None, [AddedToken("<user>", rstrip=True)], "'<user>' takes the spaces beside it"),
+        (lambda s: None, ["Ã©"], "'Ã©' is the spelling of other bytes"),  # the two bytes of é, which VOCAB has merged
+    ],
+)  # fmt: skip
+def test_a_tokenizer_whose_ids_do_not_give_the_text_back_is_refused_BPE_01(change, added, said):
+    with pytest.raises(ValueError, match=said):
+        BpeVocab(changed(change, *added))
+
+
+def test_a_vocabulary_of_another_kind_is_refused_BPE_01():
+    for model in (
+        models.WordLevel({**VOCAB.ids}, unk_token="<pad>"),
+        models.WordPiece({**VOCAB.ids}, unk_token="<pad>"),
+    ):
+        tokenizer = Tokenizer(model)
+        tokenizer.add_special_tokens(list(SPECIALS))
+        with pytest.raises(ValueError, match=r"The tokenizer has the model Word(Level|Piece)"):
+            BpeVocab(tokenizer)
 
 
 def test_labels_can_be_read():

@@ -161,7 +161,7 @@ def raises(error):
 
 
 class Hostile:
-    """Fails whatever is asked of it."""
+    """Fails at everything that one can do with it."""
 
     def __getattr__(self, name):
         raise RuntimeError("no")
@@ -302,7 +302,7 @@ def test_a_solution_comes_after_a_first_attempt(capsys):
     capsys.readouterr()
     solution("03.top_k")
     text = capsys.readouterr().out
-    assert text.startswith("# course_utils.sampling.top_k_filter\ndef top_k_filter(")
+    assert text.startswith("# course_utils.sampling.filters.top_k_filter\ndef top_k_filter(")
 
 
 def test_a_solution_of_our_own_is_whole_code(capsys):

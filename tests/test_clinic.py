@@ -13,7 +13,6 @@ from course_utils.kv_cache import reuse_prefix
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 from course_utils.text import load_documents
-from course_utils.transformer import Transformer, TransformerConfig
 
 SHOWS_IN = {
     "positions restart at 0": {"decode", "chunk", "edit", "update"},
@@ -69,7 +68,7 @@ def test_every_fault_is_admitted_once_under_a_neutral_name(specimens):
 
 
 @pytest.mark.parametrize("fault", clinic.FAULTS)
-def test_eqv_06_a_fault_shows_in_its_situations_far_above_the_noise_and_in_no_other(reports, fault):
+def test_a_fault_shows_in_its_situations_far_above_the_noise_and_in_no_other(reports, fault):
     assert {name for name, report in reports[fault].items() if not report} == SHOWS_IN[fault]
     for name, report in reports[fault].items():
         if name in SHOWS_IN[fault]:
@@ -154,12 +153,12 @@ def test_stored_positions_are_read_from_the_keys(sound, ids):
     assert positions("rotary applied twice", sound, ids) == list(range(0, 56, 2))
 
 
-def test_kvc_15_a_table_that_forgets_the_offset_puts_every_step_at_0(sound, ids):
+def test_a_table_that_forgets_the_offset_puts_every_step_at_0(sound, ids):
     assert positions("positions restart at 0", sound, ids) == [*range(24), 0, 0, 0, 0]
     assert positions("positions restart at 0", sound, ids, [24, 4]) == [*range(24), 0, 1, 2, 3]
 
 
-def test_kvc_05_a_token_fed_twice_makes_the_cache_one_longer(sound, ids):
+def test_a_token_fed_twice_makes_the_cache_one_longer(sound, ids):
     one = clinic.planted("last prompt token fed twice", sound)
     caches = [model.new_cache() for model in (sound, one)]
     for model, cache in zip((sound, one), caches, strict=True):
@@ -168,7 +167,7 @@ def test_kvc_05_a_token_fed_twice_makes_the_cache_one_longer(sound, ids):
     assert caches[1].token_ids[0, 24] == ids[0, 23]
 
 
-def test_kvc_06_without_its_place_the_first_token_has_no_influence(sound, ids):
+def test_without_its_place_the_first_token_has_no_influence(sound, ids):
     other = ids.clone()
     other[0, 0] = ids[0, 3]
     for fault, equal in (("sound", False), ("first token never stored", True)):
@@ -178,7 +177,7 @@ def test_kvc_06_without_its_place_the_first_token_has_no_influence(sound, ids):
     assert positions("first token never stored", sound, ids)[:2] == [None, 1]
 
 
-def test_kvc_18_reuse_stops_at_the_first_different_token(sound):
+def test_reuse_stops_at_the_first_different_token(sound):
     for fault, reused in (("sound", 2), ("old keys after an edit", 3)):
         model = clinic.planted(fault, sound)
         cache = model.new_cache()
@@ -191,7 +190,7 @@ def test_kvc_18_reuse_stops_at_the_first_different_token(sound):
         assert cache.n_tokens == 4
 
 
-def test_kvc_20_crop_then_continue_equals_a_fresh_run(sound):
+def test_crop_then_continue_equals_a_fresh_run(sound):
     cache = sound.new_cache()
     in_chunks(sound, [1, 2, 3, 4, 5], [5], cache=cache)
     cache.crop(3)
@@ -201,7 +200,7 @@ def test_kvc_20_crop_then_continue_equals_a_fresh_run(sound):
         assert compare_logits(sound(torch.tensor([[1, 2, 3, 9]]))[:, -1:], new)
 
 
-def test_eqv_02_dropout_left_on_differs_from_call_to_call_and_eval_does_not_help(sound, ids):
+def test_dropout_left_on_differs_from_call_to_call_and_eval_does_not_help(sound, ids):
     one = clinic.planted("dropout left on", sound).eval()
     with torch.no_grad():
         assert not compare_logits(one(ids), one(ids))
@@ -222,7 +221,7 @@ def test_changed_weights_are_refused_by_every_cache_but_the_one_with_that_fault(
             in_chunks(model, ids[:, 8:10], [2], cache=cache)
 
 
-def test_eqv_05_some_wrong_decoders_keep_the_text_of_some_prompts(sound, vocab):
+def test_some_wrong_decoders_keep_the_text_of_some_prompts(sound, vocab):
     prompts = [document[:24] for document in load_documents("tales", "validation")[:8]]
     greedy, twenty = SamplingParams(greedy=True), StopCriteria(20)
     right = [one.text for one in generate_batch(sound, vocab, prompts, greedy, twenty)]
@@ -235,7 +234,7 @@ def test_eqv_05_some_wrong_decoders_keep_the_text_of_some_prompts(sound, vocab):
     assert kept > 0
 
 
-def test_bat_12_a_row_has_the_same_logits_alone_and_in_a_padded_batch(sound, ids):
+def test_a_row_has_the_same_logits_alone_and_in_a_padded_batch(sound, ids):
     rows = [ids[0, :9], ids[0, 10:12], ids[0, 20:25]]
     for side in ("left", "right"):
         T = max(map(len, rows))
@@ -268,28 +267,21 @@ def test_a_rolled_cache_is_wrong_also_with_its_keys_turned(sound, ids):
         clinic.rolled(sound, cache, 30)
 
 
-def test_a_near_tie_is_nearer_and_a_few_early_tokens_away():
-    torch.manual_seed(0)
-    model = Transformer(TransformerConfig(12, n_layer=2, n_head=2, n_kv_head=1, n_embd=8, block_size=40)).eval()
-    with torch.no_grad():
-        for parameter in model.parameters():  # larger weights: else no token has much influence on another
-            parameter.mul_(4)
-
-    def margin_after(tokens):
+def test_the_shipped_near_ties_still_tie(sound, vocab, ids):
+    """The margin is within what right ways may differ by, so either token is right; most texts have far larger ones."""
+    found = clinic.nearest_ties(sound)
+    assert len(found) == 8 and [margin for _, margin in found] == sorted(margin for _, margin in found)
+    for tokens, margin in found:
         with torch.no_grad():
-            return model(tokens[None])[0, -1].topk(2).values.double().diff().abs().item()
-
-    ids = torch.randint(12, (30,), generator=torch.Generator().manual_seed(1))
-    found = clinic.nearest_ties(model, ids, n_best=3, n_changes=40)
-    changed, margin = found[0]
-    assert len({tuple(text.tolist()) for text, _ in found}) == 3
-    assert [one for _, one in found] == sorted(one for _, one in found)
-    assert margin < margin_after(ids) / 3 and margin_after(changed) == pytest.approx(margin, abs=1e-5)
-    places = (changed != ids).nonzero().flatten().tolist()
-    assert 1 <= len(places) <= 4 and max(places) < 15 and 0 not in places
-    assert torch.equal(clinic.nearest_ties(model, ids, n_best=1, n_changes=40)[0][0], changed)
-    with pytest.raises(ValueError, match="T of 8 or more"):
-        clinic.nearest_ties(model, ids[:7])
+            logits, again = sound(tokens[None])[0, -1:], in_chunks(sound, tokens[None], 1)[0, -1:]
+        report = compare_logits(logits, again)
+        assert report and 0 <= margin < 2 * report.tolerance, f"{vocab.decode(tokens.tolist())[-20:]!r}: {margin}"
+    with torch.no_grad():
+        usual = sound(ids)[0].topk(2).values.diff().neg()
+    assert usual.median() > 1000 * found[-1][1]
+    assert [tokens.tolist() for tokens, _ in clinic.nearest_ties(sound, ids[0], n_best=2)] == [
+        tokens.tolist() for tokens, _ in found[:2]
+    ]  # as older copies of notebook 06 call it
 
 
 def test_unknown_faults_and_short_texts_are_refused(sound, ids):

@@ -96,6 +96,25 @@ def test_what_has_no_difference_is_refused():
         paired_difference([1.0, 2.0], [1.0, 3.0], 95)
 
 
+@pytest.mark.parametrize(
+    ("values", "error", "said"),
+    [
+        (["1", "0"], TypeError, r"a\[0\] is '1'"),
+        ([1, "nan"], TypeError, r"a\[1\] is 'nan'"),
+        ([1, None], ValueError, r"a\[1\] is None"),
+        ([[1], [1, 2]], TypeError, r"a\[0\] is \[1\]"),
+        ([1, 10**400], ValueError, r"a\[1\] is 1000"),
+        ({"one": 1, "two": 0}, TypeError, "a is of type dict"),
+        ("10", TypeError, "a is of type str"),
+        (None, TypeError, "a is of type NoneType"),
+    ],
+)
+def test_what_is_no_number_is_no_run_MEV_01(values, error, said):
+    for function in (paired_difference, unpaired_difference):
+        with pytest.raises(error, match=said):
+            function(values, [1.0, 2.0])
+
+
 # --- bootstrap
 
 

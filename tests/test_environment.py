@@ -139,7 +139,9 @@ def test_environment_yml_installs_the_same():
     assert python.startswith("python=") and pip == "pip"
     wanted = SpecifierSet(PROJECT["project"]["requires-python"])
     assert f"{python.removeprefix('python=')}.0" in wanted
-    assert with_pip == {"pip": ["-c constraints.txt", "-e .[test]"]}
+    # PyTorch's index holds one package that the course needs, and the pins hold for what else it has.
+    index = f"--extra-index-url {bootstrap.TORCH_CPU_INDEX}"
+    assert with_pip == {"pip": [index, "-c constraints.txt", "-e .[test]"]}
 
 
 def test_readme_names_the_oldest_python():
@@ -178,8 +180,21 @@ def test_bootstrap_is_readable_by_old_pythons():
             assert not arguments.kwonlyargs and not arguments.posonlyargs and not node.returns
         if isinstance(node, ast.Raise):
             assert node.cause is None
-    imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    assert imported == {"hashlib", "os", "shutil", "subprocess", "sys"}  # all in Python 2.7 already
+    in_examine = next(node for node in tree.body if getattr(node, "name", "") == "examine")  # runs in .venv's Python
+    nodes = set(ast.walk(tree)) - set(ast.walk(in_examine))
+    assert not [node.lineno for node in nodes if isinstance(node, ast.ImportFrom)]
+    imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    assert imported == {
+        "fcntl",
+        "hashlib",
+        "msvcrt",
+        "os",
+        "shutil",
+        "signal",
+        "subprocess",
+        "sys",
+        "time",
+    }  # in 2.7 too
 
 
 @pytest.mark.parametrize("version", [(2, 7, 18), (3, 6, 0), (3, 10, 99), (3, 11, 0), (3, 12, 1), (4, 0, 0)])
@@ -226,19 +241,22 @@ def made(tiny):
     return tiny
 
 
-def stamp(root, content=None):
+def stamp(root, made_for=None):
+    """The stamp, or one for other pins."""
+    bootstrap.write_stamp(str(root), str(root / ".venv"))
     path = root / ".venv" / "course_environment_is_whole"
-    path.write_text(
-        content or bootstrap.fingerprint(str(root), str(root / ".venv")), encoding="utf-8", newline="\n"
-    )  # fmt: skip
+    if made_for:
+        lines = [made_for, *path.read_text(encoding="utf-8").splitlines()[1:]]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
 @pytest.fixture
 def steps(monkeypatch):
     """What main does, in order, without a subprocess: `make_venv` and `install` are only noted."""
     done = []
-    monkeypatch.setattr(bootstrap, "make_venv", lambda venv: done.append("make_venv"))
+    monkeypatch.setattr(bootstrap, "make_venv", lambda root, venv: done.append("make_venv"))
     monkeypatch.setattr(bootstrap, "install", lambda root, venv: done.append("install"))
+    monkeypatch.setattr(bootstrap, "environment_problem", lambda root, venv: None)
     return done
 
 
@@ -298,7 +316,7 @@ def test_a_run_that_fails_leaves_no_stamp(made, monkeypatch):
     def interrupted(root, venv):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bootstrap, "runs", lambda venv: True)
+    monkeypatch.setattr(bootstrap, "is_own_python", lambda venv: True)
     monkeypatch.setattr(bootstrap, "install", interrupted)
     with pytest.raises(SystemExit, match=r"Interrupted\. Run the same command again"):
         bootstrap.main(str(made))
@@ -309,8 +327,8 @@ def test_a_run_that_fails_leaves_no_stamp(made, monkeypatch):
 def test_an_environment_for_other_pins_is_kept_and_completed(made, monkeypatch):
     stamp(made, "other pins")
     (made / ".venv" / "witness").touch()
-    monkeypatch.setattr(bootstrap, "runs", lambda venv: True)
-    bootstrap.make_venv(str(made / ".venv"))
+    monkeypatch.setattr(bootstrap, "is_own_python", lambda venv: True)
+    bootstrap.make_venv(str(made), str(made / ".venv"))
     assert (made / ".venv" / "witness").exists()
 
 
@@ -328,13 +346,14 @@ def test_a_half_made_environment_is_begun_again(made, monkeypatch, state):
             venv.symlink_to(elsewhere)
     made_anew = []
 
-    def venv_module(command, **options):
+    def venv_module(command):
         assert not os.path.lexists(venv)
         made_anew.append(command)
-        return subprocess.CompletedProcess(command, 0, b"", b"")
+        return 0, ""
 
-    monkeypatch.setattr(bootstrap.subprocess, "run", venv_module)
-    bootstrap.make_venv(str(venv))
+    monkeypatch.setattr(bootstrap, "is_own_python", lambda venv: bool(made_anew))
+    monkeypatch.setattr(bootstrap, "run", venv_module)
+    bootstrap.make_venv(str(made), str(venv))
     assert made_anew == [[sys.executable, "-m", "venv", str(venv)]]
     if state == "a link" and os.name != "nt":
         assert (elsewhere / "witness").exists()  # what the link showed is not ours to delete
@@ -350,11 +369,11 @@ def test_a_half_made_environment_is_begun_again(made, monkeypatch, state):
     ],
 )
 def test_a_venv_that_cannot_be_made_is_explained(tiny, monkeypatch, capsys, output, sentence):
-    def venv_module(command, **options):
+    def venv_module(command):
         (tiny / ".venv").mkdir()
-        return subprocess.CompletedProcess(command, 1, output.encode(), None)
+        return 1, output
 
-    monkeypatch.setattr(bootstrap.subprocess, "run", venv_module)
+    monkeypatch.setattr(bootstrap, "run", venv_module)
     with pytest.raises(SystemExit, match=sentence):
         bootstrap.main(str(tiny))
     assert output in capsys.readouterr().err
@@ -380,6 +399,8 @@ PIP_SAYS = {
     "quota": ("OSError: [Errno 122] Disk quota exceeded", "disk is full"),
     "no build": ("ERROR: Could not find a version that satisfies the requirement torch (from versions: none)\n"
                  "ERROR: No matching distribution found for torch==2.13.0", "no fitting build"),
+    "no such version": ("The user requested (constraint) leaf==9.9\nERROR: ResolutionImpossible: for help",
+                        "no fitting build"),
     "other": ("error: subprocess-exited-with-error", "its last lines are above"),
 }  # fmt: skip
 

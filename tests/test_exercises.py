@@ -96,6 +96,13 @@ def test_the_reference_passes_and_the_packages_function_itself_is_no_attempt(key
 
 
 @pytest.mark.parametrize("key", FUNCTIONS)
+def test_a_solution_of_our_own_is_shown_as_a_learner_would_write_it(key):
+    """With types, a pasted solution would need imports that its cell does not have."""
+    solution = EXERCISES[key].solution()
+    assert not solution.__module__.startswith("course_utils.exercises") or solution.__annotations__ == {}
+
+
+@pytest.mark.parametrize("key", FUNCTIONS)
 @pytest.mark.parametrize(
     "value", [math.nan, [], torch.tensor([]), torch.tensor([0.5]), [[]], "", 0.5, {}, [math.nan] * 3]
 )
@@ -136,7 +143,7 @@ def test_the_tolerance_is_neither_tight_nor_wide(key):
         return judge(EXERCISES[key], attempt).status
 
     wider = {"09.last_token": 1e-4}  # the contract's
-    # Near 1000 float32 itself is coarse; where tiny numbers are asked for, only the slack of a float64 is left.
+    # Near 1000 float32 itself is coarse; where the exercise asks for tiny numbers, only the slack of a float64 is left.
     expected = [case.expect for case in EXERCISES[key].cases]
     stated = wider.get(
         key, min((expect.atol for expect in expected if isinstance(expect, Equals)), default=answers.ATOL)
@@ -213,16 +220,18 @@ import sys
 from wrong_solutions import WRONG
 from course_utils.checking import check
 check("03.top_p", WRONG["03.top_p"][0][1])
-read = {name for name in sys.modules if ".nb" in name and name.count(".") >= 2}
-print(*sorted(name for name in read if name.startswith(("course_utils.exercises", "wrong_solutions"))))
+read = [name for name in sys.modules if name.rpartition(".")[0].rpartition(".")[2].startswith("nb")]
+print(*sorted(read))
 """
     paths = os.pathsep.join([str(PLANTED.parent), str(PLANTED.parent.parent)])
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8",
                             env={**os.environ, "PYTHONPATH": paths})  # fmt: skip
     read = result.stdout.splitlines()[-1].split()
-    assert "course_utils.exercises.nb03_top_k_top_p.top_p" in read and "wrong_solutions.nb03_top_k_top_p.top_p" in read
-    assert {name.split(".")[-1] for name in read} <= {"top_p", "top_k"}, result.stderr  # the plants share a function
-    assert "course_utils.exercises.nb03_top_k_top_p.top_k" not in read
+    assert [name for name in read if name.startswith("course_utils")] == [
+        "course_utils.exercises.nb03_top_k_top_p.top_p"
+    ]
+    planted = {name.rpartition(".")[2] for name in read if name.startswith("wrong_solutions")}
+    assert "top_p" in planted and planted <= {"top_p", "top_k"}, result.stderr  # the two share a function
 
 
 def test_an_exercise_belongs_to_the_notebook_of_its_number():
@@ -274,7 +283,7 @@ def test_hand_arithmetic_behind_the_cases():
 
 
 def test_no_top_p_case_lies_on_an_edge():
-    """An epsilon is not asked for: no running total may come near p. Logits tie only where either may stay."""
+    """The exercise asks for no epsilon, so no running total may come near p. Logits tie only where either may stay."""
     for case in EXERCISES["03.top_p"].cases:
         logits, p = case.call.args()
         probs = softmax(logits.numpy().astype(float)).reshape(-1, logits.shape[-1])

@@ -20,6 +20,7 @@ from torch import nn
 from course_utils.bigram import BigramLM
 from course_utils.generation import Chunk, generate, generate_batch, stream
 from course_utils.generation import row as row_module
+from course_utils.generation.batch import Batch
 from course_utils.randomness import uniform
 from course_utils.sampling import SamplingParams, choose, draw, next_token_probs
 from course_utils.stopping import FinishReason, StopCriteria
@@ -446,8 +447,10 @@ def test_each_generation_has_a_cache_of_its_own():
     model = transformer()
     expected = [generate(model, VOCAB, prompt, GREEDY, budget(9, **ON)) for prompt in ("the", "then")]
     streams = [stream(model, VOCAB, prompt, GREEDY, budget(9, **ON)) for prompt in ("the", "then")]
-    taken = [[next(chunks, None) for chunks in streams] for _ in range(10)]
-    assert [chunk.generation for chunk in taken[-1]] == expected
+    last = [None, None]
+    for _ in range(10):  # in turns; a token without a text gives no piece, so one may end before the other
+        last = [next(chunks, before) for chunks, before in zip(streams, last, strict=True)]
+    assert [chunk.generation for chunk in last] == expected
 
 
 # --- rows of different length
@@ -519,6 +522,42 @@ def test_a_batch_is_a_list_of_prompts():
     assert generate_batch(NoModel(), VOCAB, []) == []
     (one,) = generate_batch(BIGRAM, VOCAB, ("the",), GREEDY, budget(3))
     assert one == generate(BIGRAM, VOCAB, "the", GREEDY, budget(3))
+
+
+# --- the two halves of the loop, and a row that another driver could drive
+
+
+def rows_of(*prompts, n=5):
+    return [row_module.Row(row_module.Request.of(ON_AND_ON, prompt, GREEDY, budget(n))) for prompt in prompts]
+
+
+def test_prefill_feeds_what_is_new_and_decode_the_last_token():
+    model, rows = SumModel(), rows_of("3 1", "4")
+    batch = Batch(model, rows, use_cache=True)
+    for row, logits in zip(rows, batch.prefill().numpy(), strict=True):
+        row.choose(logits)
+    assert model.calls[-1] == ([[0, 3, 1], [-1, 0, 4]], [[True] * 3, [False, True, True]])
+    batch.decode()
+    assert model.calls[-1][0] == [[row.token_ids[0]] for row in rows] and batch.n_fed == [4, 3]
+    for row in rows:
+        row.go_on([7, 8])  # forced, after a token that has been fed
+    batch.prefill()
+    assert model.calls[-1][0] == [[7, 8], [7, 8]] and batch.n_fed == [6, 5]
+
+
+def test_a_row_goes_on_from_its_own_ids_whoever_feeds_them():
+    """In pieces, and again from the start: what a driver does with a long prompt, or after it has given up a cache."""
+    model = SumModel()
+    params = SamplingParams(0.8, top_k=7, seed=4)
+    row = row_module.Row(row_module.Request.of(ON_AND_ON, "3 1 4 1 5", params, budget(8), sample=2))
+    while row.finish_reason is None:
+        cache, logits = model.new_cache(), None
+        for start in range(0, len(row.ids), 2):
+            logits = model(torch.tensor([row.ids[start : start + 2]]), cache)
+        row.choose(logits[0, -1].numpy())
+    expected = generate(SumModel(), ON_AND_ON, "3 1 4 1 5", params, budget(8), sample=2)
+    assert (tuple(row.token_ids), tuple(row.logprobs)) == (expected.token_ids, expected.logprobs)
+    assert row.text == expected.text and row.finish_reason is expected.finish_reason
 
 
 # --- seeds

@@ -6,6 +6,7 @@ import re
 from random import Random
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given
@@ -393,6 +394,71 @@ def test_pass_at_k_neither_overflows_nor_rounds():
     assert 0 < pass_at_k(3000, 1, 1500) == 0.5
 
 
+@pytest.mark.parametrize(
+    "samples",
+    [
+        [True, False],
+        (1, 0),
+        [1.0, 0.0],
+        [np.True_, np.float32(0)],
+        [torch.tensor(1), torch.tensor(0.0)],
+        np.array([True, False]),
+        torch.tensor([1, 0]),
+        pd.Series([True, False], index=[7, 3]),
+        pd.Series([True, False], dtype="boolean"),
+    ],
+)
+def test_an_outcome_may_be_a_bool_or_0_or_1_of_any_library_MEV_01(samples):
+    assert mean_pass_at_k([samples], 1) == 0.5 and mean_pass_at_k([samples], 2) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("samples", "error", "said"),
+    [
+        ([1.0, math.nan], ValueError, "Sample 1 of problem 1 is nan"),
+        ([None, True], ValueError, "Sample 0 of problem 1 is None"),
+        ([True, 2], ValueError, "Sample 1 of problem 1 is 2"),
+        ([0.5, True], ValueError, "Sample 0 of problem 1 is 0.5"),
+        (pd.Series([True, None]), ValueError, "Sample 1 of problem 1 is None"),
+        (["False", "False"], TypeError, "Sample 0 of problem 1 is 'False'"),
+        ([[], [False]], TypeError, r"Sample 0 of problem 1 is \[\]"),
+        ([{"right": False}], TypeError, "Sample 0 of problem 1 is {'right': False}"),
+        ([pd.NA, True], TypeError, "Sample 0 of problem 1 is <NA>"),
+        ([1j, True], TypeError, "Sample 0 of problem 1 is 1j"),
+        ({"right": [False]}, TypeError, "problem 1 is of type dict"),
+        ("10", TypeError, "problem 1 is of type str"),
+        ({True, False}, TypeError, "problem 1 is of type set"),
+        (True, TypeError, "problem 1 is of type bool"),
+    ],
+)
+def test_the_truth_of_an_object_is_no_outcome_MEV_01(samples, error, said):
+    with pytest.raises(error, match=said):
+        mean_pass_at_k([[True], samples], 1)
+
+
+def test_what_is_no_list_of_problems_is_refused_MEV_01():
+    table = pd.DataFrame({"problem": [0, 0], "right": [True, False]})
+    for wrong in ({"a": [True]}, table, table.groupby("problem").right, "ab", 3, iter([[True]])):
+        with pytest.raises(TypeError, match="right is of type"):
+            mean_pass_at_k(wrong, 1)
+    with pytest.raises(TypeError, match="k is '1'"):
+        mean_pass_at_k([[True]], "1")
+
+
+def test_a_table_says_the_same_before_and_after_csv_MEV_01(tmp_path):
+    def share(table):
+        return mean_pass_at_k([group.tolist() for _, group in table.groupby("problem").right], 1)
+
+    table = pd.DataFrame({"problem": [0, 0, 1, 1], "right": [True, False, False, False]})
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert share(table) == share(pd.read_csv(tmp_path / "t.csv")) == 0.25
+    table["right"] = [True, None, False, False]  # one could not be judged
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for found in (table, pd.read_csv(tmp_path / "t.csv")):
+        with pytest.raises(ValueError, match=r"Sample 1 of problem 0 is (None|nan)"):
+            share(found)
+
+
 @pytest.mark.parametrize(("n", "c", "k"), [(0, 0, 0), (5, 2, 0), (5, 2, -1), (5, 6, 1), (5, -1, 1)])
 def test_counts_that_make_no_sense_are_refused(n, c, k):
     with pytest.raises(ValueError, match="expected"):
@@ -401,7 +467,7 @@ def test_counts_that_make_no_sense_are_refused(n, c, k):
 
 def test_counts_are_whole_numbers():
     assert pass_at_k(np.int64(5), torch.tensor(2), 3) == 0.9
-    for wrong in (2.0, "2", True, None):
+    for wrong in (2.0, "2", True, None, torch.tensor(True), torch.tensor(2.0)):
         with pytest.raises(TypeError, match="whole number"):
             pass_at_k(5, wrong, 3)
     with pytest.raises(ValueError, match="no problems"):

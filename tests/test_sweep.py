@@ -2,6 +2,9 @@
 
 import json
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,12 +16,11 @@ import torch
 from joblib._parallel_backends import SequentialBackend
 from torch import nn
 
-from course_utils import sweep_store
 from course_utils.bigram import BigramLM
 from course_utils.generation import generate
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
-from course_utils.sweep import sweep
+from course_utils.sweep import store, sweep
 from course_utils.text import CharVocab
 from course_utils.transformer import Transformer, TransformerConfig
 
@@ -249,6 +251,141 @@ def test_a_file_of_another_sweep_is_refused_and_left_alone(model, tmp_path, name
     assert kept.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    "names", [np.arange(1, 3), (1, 2.5), ("1", 1), (np.float64(0.5), np.str_("b")), ("é", "\udcff")]
+)
+def test_the_names_of_settings_may_be_numbers_SWP_01(model, tmp_path, names):
+    settings = {name: SamplingParams(top_k=k) for k, name in enumerate(names, 1)}
+    kept = tmp_path / "kept.jsonl"
+    first = run(model, ["a"], settings, [1], keep=kept)
+    content = kept.read_bytes()
+    assert list(first.setting) == list(settings) and list(first.top_k) == [1, 2]
+    assert_same(run(model, ["a"], settings, [1], keep=kept), first)
+    assert kept.read_bytes() == content  # nothing was computed again
+
+
+def test_the_order_of_settings_is_part_of_a_sweep(model, tmp_path):
+    kept = tmp_path / "kept.jsonl"
+    run(model, keep=kept)
+    with pytest.raises(ValueError, match="with other settings"):
+        run(model, keep=kept, settings=dict(reversed(SETTINGS.items())))
+
+
+def test_numpys_seeds_and_a_series_of_prompts_are_plain_ones(model, table, tmp_path):
+    kept = tmp_path / "kept.jsonl"
+    run(model, keep=kept)
+    assert_same(run(model, pd.Series(PROMPTS), seeds=np.array([0, 1, 7]), keep=kept), table)
+
+
+ROW = {"problem": 0, "setting": "cold", "text": "x", "finish_reason": "EOS", "n_tokens": 1, "error": None}
+ARGUMENTS = {"prompts": "1234"}
+
+
+def test_a_file_in_use_is_refused_and_no_row_is_lost_SWP_02(tmp_path):
+    path = tmp_path / "kept.jsonl"
+    with store.Store(path, ARGUMENTS) as first:
+        first.add([ROW | {"seed": 1}])
+        with pytest.raises(ValueError, match=r"kept.jsonl is in use: another run is adding to it"):
+            store.Store(path, ARGUMENTS).__enter__()
+        first.add([ROW | {"seed": seed} for seed in (2, 3)])
+    assert list(store.Store(path, ARGUMENTS).rows) == [(0, "cold", seed) for seed in (1, 2, 3)]
+    with store.Store(path, ARGUMENTS) as second:
+        assert second.add([ROW | {"seed": 3}, ROW | {"seed": 4}]) == 1
+    assert len(store.Store(path, ARGUMENTS).rows) == 4
+
+
+def test_rows_that_came_between_reading_and_locking_are_kept_SWP_02(tmp_path):
+    path = tmp_path / "kept.jsonl"
+    early = store.Store(path, ARGUMENTS)
+    with store.Store(path, ARGUMENTS) as other:
+        other.add([ROW | {"seed": 1}])
+    with early:
+        assert early.add([ROW | {"seed": 1}]) == 0 and early.add([ROW | {"seed": 2}]) == 1
+    assert len(store.Store(path, ARGUMENTS).rows) == 2
+
+
+def test_a_lock_ends_with_the_sweep_or_the_process_that_holds_it_SWP_02(tmp_path):
+    path = tmp_path / "kept.jsonl"
+    with pytest.raises(KeyboardInterrupt), store.Store(path, ARGUMENTS):
+        raise KeyboardInterrupt
+    code = (
+        "import os, sys; from course_utils.sweep.store import Store\n"
+        f"store = Store({str(path)!r}, {ARGUMENTS}).__enter__()\n"
+        "print('locked', flush=True); sys.stdin.read(1); os._exit(9)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline().strip() == b"locked"
+        with pytest.raises(ValueError, match="in use"):
+            store.Store(path, ARGUMENTS).__enter__()
+        other.communicate(b"x")
+    with store.Store(path, ARGUMENTS):
+        pass
+    other = store.Store(path, ARGUMENTS)
+    path.write_text("notes of mine", encoding="utf-8", newline="\n")
+    for _ in range(2):  # an error while entering leaves no lock
+        with pytest.raises(ValueError, match="not a file of a sweep"):
+            other.__enter__()
+
+
+def test_a_sweep_is_refused_a_file_in_use_before_anything_is_computed_SWP_02(model, tmp_path):
+    kept, computed = tmp_path / "kept.jsonl", []
+
+    def counting(generated):
+        computed.append(generated)
+        if len(computed) == 1:
+            with pytest.raises(ValueError, match="in use"):
+                run(model, keep=kept, metrics={"count": counting})
+        return len(computed)
+
+    assert len(run(model, keep=kept, metrics={"count": counting})) == 30 == len(computed)
+
+
+def test_the_home_folder_may_be_written_as_in_a_shell_SWP_03(model, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    run(model, ["a"], seeds=[1], keep="~/of mine/kept.jsonl")
+    assert os.listdir(tmp_path) == ["home"] and (tmp_path / "home" / "of mine" / "kept.jsonl").is_file()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"seed": "7"},
+        {"problem": None},
+        {"setting": ["cold"]},
+        {"text": None},
+        {"n_tokens": 1.5},
+        {"error": "no memory"},
+    ],
+)
+def test_a_row_that_is_none_is_computed_again(model, table, tmp_path, damage):
+    kept = tmp_path / "kept.jsonl"
+    run(model, keep=kept)
+    header, *rows = kept.read_text(encoding="utf-8").splitlines()
+    rows[0] = json.dumps(json.loads(rows[0]) | damage)
+    rows[1] = json.dumps({name: value for name, value in json.loads(rows[1]).items() if name != "length"})
+    rows += ["[" * 100_000, "9" * 5000, "{}", '{"problem": 0}']
+    kept.write_text("\n".join([header, *rows]), encoding="utf-8", newline="\n")
+    assert_same(run(model, keep=kept), table)
+
+
+@pytest.mark.parametrize("first", ['{"what": "%s"}', '{"what": "%s", "arguments": []}', "[" * 100_000, "9" * 5000])
+def test_a_first_line_that_is_no_header_is_refused(model, tmp_path, first):
+    kept = tmp_path / "kept.jsonl"
+    kept.write_text(first.replace("%s", store.KIND), encoding="utf-8", newline="\n")
+    with pytest.raises(ValueError, match="not a file of a sweep"):
+        run(model, keep=kept)
+    with pytest.raises(ValueError, match="is a folder"):
+        run(model, keep=tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore:.*cells failed")
+def test_a_number_that_a_file_cannot_hold_is_told_in_its_row(model):
+    found = run(model, ["a"], seeds=[1], metrics={"huge": lambda generated: 10**5000})
+    assert found.error.str.startswith("metric huge: ValueError").all()
+
+
 def test_a_file_of_another_model_is_refused(model, tmp_path):
     kept = tmp_path / "kept.jsonl"
     run(model, keep=kept)
@@ -282,7 +419,7 @@ def test_a_file_from_before_the_parameters_were_renamed_is_refused_and_says_so(m
 def test_a_plan_of_a_model_is_known_by_the_models_weights_and_as_a_plan(model):
     def known_as(model):
         arguments = (["p"], SETTINGS, [1], [], StopCriteria(), 4)
-        return sweep_store.digests(model, VOCAB, *arguments)["model and vocabulary"]
+        return store.digests(model, VOCAB, *arguments)["model and vocabulary"]
 
     torch.manual_seed(2)
     plan, other = SimpleNamespace(planned_from=model), SimpleNamespace(planned_from=Transformer(model.config).eval())
@@ -294,7 +431,7 @@ def test_the_file_is_plain_json(model, tmp_path):
     kept = tmp_path / "kept.jsonl"
     run(model, keep=kept)
     header, *rows = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
-    assert header["what"] == sweep_store.KIND and len(rows) == 30
+    assert header["what"] == store.KIND and len(rows) == 30
     assert rows[0].keys() == {"problem", "setting", "seed", "text", "finish_reason", "n_tokens", "error", *METRICS}
 
 
@@ -370,6 +507,15 @@ def test_what_failed_is_tried_again(model, table, tmp_path):
         ({"seeds": (-1,)}, ValueError, "seed is -1"),
         ({"metrics": {"text": length}}, ValueError, "a column already"),
         ({"batch_size": 0}, ValueError, "batch_size is 0"),
+        ({"batch_size": 2.5}, TypeError, "batch_size is 2.5"),
+        ({"prompts": {"a", "b"}}, TypeError, "prompts is of type set"),
+        ({"seeds": {1, 2}}, TypeError, "seeds is of type set"),
+        ({"seeds": "12"}, TypeError, "seeds is of type str"),
+        ({"seeds": (1.0,)}, TypeError, "seed is 1.0"),
+        ({"settings": {("a", 1): SamplingParams()}}, TypeError, r"settings has the name \('a', 1\)"),
+        ({"settings": {None: SamplingParams()}}, TypeError, "settings has the name None"),
+        ({"settings": {math.nan: SamplingParams()}}, TypeError, "settings has the name nan"),
+        ({"metrics": {1: length}}, TypeError, "A metric is called 1; expected a str"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused_before_anything_runs(change, error, match):

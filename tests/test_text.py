@@ -1,8 +1,10 @@
 """Reading files on any system, cutting them into documents, and ids that come back as the same text."""
 
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -82,6 +84,48 @@ def test_utf_16_is_named(tmp_path):
             load_text(write(tmp_path, "\ufeffabc".encode(encoding)))
 
 
+@pytest.mark.parametrize("text", ["Once upon.\n\nTwo.", "Naïve.\n\n一。", "一。\n二。"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_utf_16_without_a_mark_is_named_TXB_01(tmp_path, text, encoding):
+    with pytest.raises(ValueError, match=r"is not UTF-8.*looks like UTF-16"):
+        load_text(write(tmp_path, text.encode(encoding)))
+
+
+def test_composed_and_decomposed_characters_stay_apart_unless_nfc_is_asked_for_TXB(tmp_path):
+    text = "caf\u00e9 cafe\u0301 \uac00 \u1100\u1161 ﬁ ½ x\u0323"
+    path = write(tmp_path, text.encode())
+    assert load_text(path) == text and len(CharVocab.from_text(text)) == len(CharVocab.from_text(load_text(path)))
+    composed = load_text(path, nfc=True)
+    assert composed == "café café 가 가 ﬁ ½ x\u0323"  # what no single character means keeps its mark
+    assert load_text("tales", nfc=True) == load_text("tales")
+
+
+def test_the_home_folder_may_be_written_as_in_a_shell_SWP_03(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    write(tmp_path, b"mine")
+    assert load_text("~/corpus.txt") == load_text(Path("~") / "corpus.txt") == "mine"
+    with pytest.raises(ValueError, match=r"'~nobody-of-this-name/a'.*no such home folder"):
+        load_text("~nobody-of-this-name/a")
+    for wrong in (None, 3, b"corpus.txt", ["tales"]):
+        with pytest.raises(TypeError, match="The path is"):
+            load_text(wrong)
+
+
+def test_a_text_in_place_of_a_path_is_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError, match="There is no file 'Once upon"):
+        load_text("Once upon a time. " * 500)
+
+
+def test_a_name_that_means_two_things_is_refused_CKP_05(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tales").write_bytes(b"mine")
+    with pytest.raises(ValueError, match=r"'tales' is a text of the course, and a file .* give './tales'"):
+        load_text("tales")
+    assert load_text("./tales") == load_text(tmp_path / "tales") == load_text(Path("tales")) == "mine"
+    assert load_documents("tales")[0] in load_text("all")
+
+
 @pytest.mark.parametrize("data", [b"", UTF8_BOM, b"\r\n", b" \n\t\n", UTF8_BOM + b"\r", "\u3000\n".encode()])
 def test_a_file_without_text_is_refused_TXT_13(tmp_path, data):
     with pytest.raises(ValueError, match=r"corpus.txt is empty"):
@@ -123,6 +167,22 @@ def test_documents_stand_between_blank_lines():
     text = "\n\nOne.\nStill one.\n\nTwo.\n \t\n\n  Three.\n\n\n\nFour.\n"
     assert split_documents(text) == ["One.\nStill one.", "Two.", "  Three.", "Four."]
     assert split_documents("") == split_documents("\n\n") == split_documents(" \n\n \n") == []
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\t", "\u3000", "\u00a0", "\x0c", "\u2003 \u202f", "\u2028", "\x1f"])
+def test_a_line_of_white_space_in_any_script_is_blank_TXB_02(blank):
+    assert split_documents(f"一。\n{blank}\n二。") == ["一。", "二。"]
+    assert split_documents(f"{blank}\n{blank}\nOne.\nMore.\n{blank}\n\n Two.\n{blank}") == ["One.\nMore.", " Two."]
+
+
+@given(st.text("ab\n \u3000\xa0\x0c\t", max_size=30))
+def test_documents_are_the_runs_of_lines_that_are_not_blank_TXB_02(text):
+    documents = split_documents(text)
+    lines = [line for line in text.split("\n") if line and not line.isspace()]
+    assert [line for document in documents for line in document.split("\n")] == lines
+    assert split_documents("\n\n".join(documents)) == documents
+    n_runs = len([run for run in re.split(r"\n(?:\s*\n)+", "\n" + text + "\n") if run.strip()])
+    assert len(documents) == n_runs
 
 
 def test_lines_end_at_newlines_only_TXT_08():

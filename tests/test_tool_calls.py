@@ -1,5 +1,11 @@
 """Calls: read, judged, run, and their results fed back; and everything that must never run."""
 
+import functools
+import math
+import operator
+from fractions import Fraction
+
+import numpy as np
 import pytest
 import torch
 from script_models import NoModel, PieceVocab, ScriptModel, saying
@@ -143,6 +149,115 @@ def test_a_fault_of_the_tool_itself_is_not_hidden():
 
     with pytest.raises(KeyError):
         run_call('{"tool": "f", "args": [1]}', {"f": broken})
+
+
+def called(tool, arguments):
+    return run_call(f'{{"tool": "t", "args": {arguments}}}', {"t": tool})
+
+
+@pytest.mark.parametrize(
+    ("tool", "right", "result", "wrong"),
+    [
+        (max, "[1, 2]", "2", ["[]", "[1]"]),
+        (min, "[1, 2]", "1", ["[]", "[1]"]),
+        (int, "[2]", "2", ["[1, 2, 3]", "[2, 3]"]),
+        (math.gcd, "[4, 6]", "2", []),
+        (operator.add, "[4, 6]", "10", ["[4]"]),
+        (abs, "[-4]", "4", ["[]", "[1, 2]"]),
+    ],
+)
+def test_a_built_in_function_is_a_tool_TOC_01(tool, right, result, wrong):
+    assert called(tool, right) == (Outcome.RAN, result)
+    for arguments in wrong:
+        assert called(tool, arguments) == (Outcome.WRONG_ARGUMENTS, None)
+
+
+def test_a_type_error_within_a_tool_is_its_own_fault_TOC_01():
+    with pytest.raises(TypeError, match="NoneType"):
+        called(lambda a: a + None, "[1]")
+
+
+def test_a_result_of_too_many_digits_ran_TOC_02():
+    ran = []
+
+    def power(a, b):
+        ran.append((a, b))
+        return a**b
+
+    assert called(power, "[10, 4299]") == (Outcome.RAN, "1" + "0" * 4299)
+    assert called(power, "[10, 4300]") == (Outcome.RESULT_TOO_LONG, None)
+    assert called(lambda: Fraction(1, 10**5000), "[]") == (Outcome.RESULT_TOO_LONG, None)
+    turns, _, _ = turns_of(["<call>", '{"tool": "power", "args": [-10, 4301]}', "</call>", "x"], tools={"power": power})
+    assert [(turn.outcome, turn.result) for turn in turns] == [(Outcome.RESULT_TOO_LONG, None)]
+    assert ran == [(10, 4299), (10, 4300), (-10, 4301)]
+
+
+async def coroutine(a):
+    raise AssertionError("executed")
+
+
+async def asynchronous_generator(a):
+    yield a
+
+
+def generator(a):
+    yield a
+
+
+class Asynchronous:
+    async def __call__(self, a):
+        return a
+
+
+@pytest.mark.parametrize(
+    "tool", [coroutine, asynchronous_generator, generator, Asynchronous(), functools.partial(coroutine), 3, "add", None]
+)
+def test_a_tool_that_gives_no_result_is_refused_before_anything_runs_TOC(tool):
+    with pytest.raises(TypeError, match="tool"):
+        called(tool, "[1]")
+    with pytest.raises(TypeError, match="tool"):
+        run_with_tools(NoModel(), VOCAB, QUESTION, {"t": tool})
+
+
+@pytest.mark.parametrize(
+    ("tool", "kind"),
+    [
+        (lambda a: coroutine(a), "coroutine"),
+        (lambda a: generator(a), "generator"),
+        (lambda a: asynchronous_generator(a), "async_generator"),
+        (lambda a: None, "NoneType"),
+        (lambda a: [10**5000], "list"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_what_is_no_result_is_not_fed_to_the_model_TOC(tool, kind):
+    with pytest.raises(TypeError, match=f"'t' was called and gave a value of type {kind}"):
+        called(tool, "[1]")
+
+
+@pytest.mark.parametrize("tools", [[max], {max}, {1: max}, None])
+def test_an_allow_list_names_functions_TOC(tools):
+    with pytest.raises(TypeError, match="tools "):
+        run_call(CALL, tools)
+
+
+def test_numbers_of_other_libraries_are_results_TOC():
+    for number in (np.int64(3), torch.tensor(3), np.array(3)):
+        assert called(lambda a, number=number: number, "[1]") == (Outcome.RAN, "3")
+    assert called(lambda a: a / 4, "[1]") == (Outcome.RAN, "0.25")
+
+
+def test_what_is_no_text_is_no_call_TOC():
+    with pytest.raises(TypeError, match="text is None; expected the str between the marks"):
+        run_call(None, calculator)
+
+
+def test_a_result_that_the_vocabulary_lacks_is_said_to_have_run_TOC():
+    pieces = ["<call>", '{"tool": "f", "args": []}', "</call>", "x"]
+    model, vocab = saying(*pieces)
+    vocab.encode = CharVocab("1").encode
+    with pytest.raises(ValueError, match=r"A tool ran and gave '½', which the model cannot be told. The character '½'"):
+        run_with_tools(model, vocab, "", {"f": lambda: "½"}, GREEDY, StopCriteria(9))
 
 
 # --- a call ends the text

@@ -7,6 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 from course_utils import storyworld, text, training
 from course_utils.checkpoint import fingerprint, load_model
@@ -201,6 +203,18 @@ def test_a_damaged_checkpoint_says_so(tmp_path):
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(ValueError, match="damaged"):
         trainer().resume(path)
+
+
+def test_a_checkpoint_with_the_older_names_of_the_weights_is_refused_with_that_reason(tmp_path):
+    path = tmp_path / "t.safetensors"
+    one = trainer()
+    one.save(path)
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+    save_file({"model.embedding.weight": one.model.model.embed_tokens.weight.detach()}, path, metadata=metadata)
+    with pytest.raises(ValueError, match="older version of the course, in which the model's weights had other names"):
+        trainer().resume(path)
+    assert path.exists()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 import copy
 import itertools
 import math
+from collections import Counter
+from random import Random
 
 import pytest
 import torch
@@ -11,7 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_utils.checkpoint import load_model, save_model
+from course_utils.compare_logits import compare_logits
+from course_utils.fast_decode import plan
+from course_utils.generation import generate
 from course_utils.kv_cache import KVCache, kv_cache_bytes, reuse_prefix
+from course_utils.sampling import SamplingParams
+from course_utils.stopping import StopCriteria
 from course_utils.text import CharVocab
 from course_utils.transformer import (
     Transformer,
@@ -149,6 +156,161 @@ def test_logits_equal_those_of_transformers_on_the_same_folder(tmp_path, monkeyp
     assert (tmp_path / "again" / "config.json").read_bytes() == (tmp_path / "ours" / "config.json").read_bytes()
     for name, tensor in model.state_dict().items():
         assert torch.equal(back.state_dict()[name], tensor), name
+
+
+def spread(config, seed):
+    """A model whose parts all matter and whose logits spread over more than 5 on both sides."""
+    model = Transformer(config).eval()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if weight.ndim == 1:
+                weight.uniform_(0.5, 1.5, generator=generator)
+            else:
+                is_table = "embed_tokens" in name or "lm_head" in name
+                weight.normal_(0, (3 if is_table else 1) * weight.shape[1] ** -0.5, generator=generator)
+    return model
+
+
+def test_rounding_is_at_most_three_times_that_of_transformers_on_200_random_models():
+    """Each way against the same model in float64, its rotations in float64 too: whole, in chunks, padded, planned."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    random, worst, spans = Random(0), Counter(), []
+    for seed in range(200):
+        n_kv_head, head_dim, n_layer = random.choice((1, 2, 4)), random.choice((4, 8, 16)), random.randint(1, 3)
+        n_head, tied = n_kv_head * random.choice((1, 2, 3)), random.random() < 0.5
+        config = TransformerConfig(29, n_layer, n_head, n_kv_head, n_head * head_dim, 64, tie_embeddings=tied)
+        model = spread(config, seed)
+        theirs = LlamaForCausalLM(
+            LlamaConfig(vocab_size=29, hidden_size=config.n_embd, intermediate_size=config.n_inner, head_dim=head_dim,
+                        num_hidden_layers=n_layer, num_attention_heads=n_head, num_key_value_heads=n_kv_head,
+                        max_position_embeddings=64, rms_norm_eps=config.norm_eps, tie_word_embeddings=tied,
+                        rope_parameters={"rope_type": "default", "rope_theta": config.rope_theta}, bos_token_id=0,
+                        eos_token_id=1, pad_token_id=2)
+        ).eval()  # fmt: skip
+        assert list(theirs.state_dict()) == list(model.state_dict())
+        theirs.load_state_dict(model.state_dict())
+        exact = copy.deepcopy(model).double()
+        table = rotations(head_dim, 64, config.rope_theta, dtype=torch.float64)
+        exact.rotation = rotation_by_halves(table)
+        n_tokens = random.randint(12, 48)
+        ids = ids_for(model, 2, n_tokens, seed)
+        right = full(exact, ids)
+        spans.append((right.min().item(), right.max().item()))
+        cuts = sorted(random.sample(range(1, n_tokens), 3))
+        chunks = [b - a for a, b in itertools.pairwise([0, *cuts, n_tokens])]
+        padded = torch.cat([ids_for(model, 2, 5), ids], dim=1)
+        mask = torch.arange(n_tokens + 5).expand(2, -1) >= 5
+        fast, first = plan(model), random.randint(1, n_tokens - 1)
+        with torch.no_grad():
+            found = {
+                "transformers": theirs(ids).logits,
+                "whole": model(ids),
+                "chunks": fed(model, ids, chunks),
+                "padded": full(model, padded, mask)[:, 5:],
+                "padded chunks": fed(model, padded, [5 + cuts[0], n_tokens - cuts[0]], mask=mask)[:, 5:],
+            }
+        planned = fed(fast, ids[:1], [first, *[1] * (n_tokens - first)], fast.new_cache())
+        worst["planned"] = max(worst["planned"], gap(planned.double(), right[:1]))
+        for way, logits in found.items():
+            worst[way] = max(worst[way], gap(logits.double(), right))
+    assert max(low for low, _ in spans) < -5 and min(high for _, high in spans) > 5
+    assert all(error <= 3 * worst["transformers"] for error in worst.values()), worst
+
+
+# Other kinds of numbers, and inference mode
+
+
+def test_a_model_in_bfloat16_gives_logits_and_texts():
+    vocab = CharVocab("abcdefghijklmnop")
+    model = made()
+    ids, right = ids_for(model, 2, 12), full(made(), ids_for(model, 2, 12))
+    for dtype in (torch.bfloat16, torch.float16):
+        short = made().to(dtype)
+        whole, parts = full(short, ids), fed(short, ids, [5, 1, 4, 1, 1])
+        assert whole.dtype == parts.dtype == dtype
+        assert compare_logits(whole, parts) and gap(whole.float(), right) < 0.05 * right.abs().max()
+        assert len(generate(short, vocab, "abc", SamplingParams(seed=1), StopCriteria(6, eos=False)).token_ids) == 6
+
+
+def test_a_model_loaded_and_used_in_inference_mode_gives_the_same_text():
+    model, vocab = load_model("tiny_llama")
+    arguments = "Once", SamplingParams(greedy=True), StopCriteria(30)
+    right = generate(model, vocab, *arguments).text
+    with torch.inference_mode():
+        inside, _ = load_model("tiny_llama")
+        assert generate(inside, vocab, *arguments).text == generate(model, vocab, *arguments).text == right
+        cache = inside.new_cache()
+        inside(torch.tensor([[0, 7]]), cache)
+        kept = cache.copy()
+    assert generate(inside, vocab, *arguments).text == right
+    with torch.no_grad():  # a cache that was begun inside goes on outside
+        ids = torch.tensor([[0, 7, 8, 9]])
+        for one in (cache, kept):
+            assert gap(inside(ids[:, 2:], one), full(inside, ids)[:, 2:]) < 1e-4
+        inside.lm_head.weight.mul_(2)
+    with pytest.raises(ValueError, match="weights have changed"):
+        inside(ids[:, :1], cache)
+
+
+def test_a_model_made_in_inference_mode_works_with_a_cache():
+    with torch.inference_mode():
+        model = made()
+        ids = ids_for(model, 1, 8)
+        assert gap(fed(model, ids, [3, 1, 4]), full(model, ids)) < TOLERANCE
+
+
+def test_the_state_dict_has_the_names_of_transformers_and_head_is_another_name():
+    model = made(n_layer=1)
+    parts = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj", "mlp.gate_proj",
+             "mlp.up_proj", "mlp.down_proj", "input_layernorm", "post_attention_layernorm")  # fmt: skip
+    layer = [f"model.layers.0.{part}.weight" for part in parts]
+    assert list(model.state_dict()) == ["model.embed_tokens.weight", *layer, "model.norm.weight", "lm_head.weight"]
+    assert model.head is model.lm_head
+
+
+class RowsOfTheirOwn:
+    """A cache whose rows have different lengths: what the model asks of it is `Cache`, and no more."""
+
+    def __init__(self, caches):
+        self.caches = caches
+
+    def check(self, model, token_ids):
+        for cache, row in zip(self.caches, token_ids, strict=True):
+            cache.check(model, row[None])
+
+    def positions(self, n_new, attention_mask=None):
+        return torch.cat([cache.positions(n_new) for cache in self.caches])
+
+    def mask(self, n_new, attention_mask=None):
+        lengths = torch.tensor([[cache.n_tokens] for cache in self.caches])
+        last = lengths + torch.arange(n_new)  # (B, T): the last key that each new token may see
+        return torch.arange(int(lengths.max()) + n_new) <= last[:, None, :, None]
+
+    def append(self, layer, keys, values):
+        rows = [cache.append(layer, k[None], v[None]) for cache, k, v in zip(self.caches, keys, values, strict=True)]
+        longest = max(k.shape[2] for k, _ in rows)
+        pad = [(F.pad(k, (0, 0, 0, longest - k.shape[2])), F.pad(v, (0, 0, 0, longest - v.shape[2]))) for k, v in rows]
+        return torch.cat([k for k, _ in pad]), torch.cat([v for _, v in pad])
+
+    def advance(self, token_ids):
+        for cache, row in zip(self.caches, token_ids, strict=True):
+            cache.advance(row[None])
+
+
+@pytest.mark.parametrize("n_new", [1, 3])
+def test_a_cache_may_give_each_row_its_own_length_positions_and_mask(n_new):
+    model = made()
+    texts = [ids_for(model, 1, n + n_new, seed=n) for n in (9, 2, 5)]
+    caches = [model.new_cache() for _ in texts]
+    for text, cache in zip(texts, caches, strict=True):
+        fed(model, text[:, :-n_new], [text.shape[1] - n_new], cache)
+    with torch.no_grad():
+        logits = model(torch.cat([text[:, -n_new:] for text in texts]), RowsOfTheirOwn(caches))
+    for row, text in zip(logits, texts, strict=True):
+        assert gap(row, full(model, text)[0, -n_new:]) < TOLERANCE
+    assert [cache.n_tokens for cache in caches] == [9 + n_new, 2 + n_new, 5 + n_new]
 
 
 # With a cache as without

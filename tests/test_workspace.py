@@ -9,7 +9,7 @@ from datetime import datetime
 
 import pytest
 
-from course_utils import workspace
+from course_utils import start_lab, versions, workspace
 
 NAMES = ("00_start_here.ipynb", "03_top_k_top_p.ipynb")
 
@@ -45,6 +45,17 @@ def folders(tmp_path):
     return shipped, mine
 
 
+def make_older(copy):
+    """As copies were made before they said of which version they are: only the record says it."""
+    content = read(copy)
+    del content["metadata"]["course"]["copied_from"]
+    write(copy, content)
+
+
+def read(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def files(folder):
     """Each file's name and bytes."""
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
@@ -61,7 +72,8 @@ def test_fill_copies_everything_but_outputs(folders):
             if cell["cell_type"] == "code":
                 assert cell["outputs"]
                 cell.update(outputs=[], execution_count=None)
-        assert copy == original
+        version = copy["metadata"]["course"].pop("copied_from")
+        assert copy == original and version == versions.digest(original)
         assert b"\r" not in (mine / name).read_bytes()
     assert set(files(mine)) == {*NAMES, ".copied.json"}
 
@@ -108,7 +120,7 @@ def test_a_newer_version_is_told_until_it_is_taken(folders):
     before = files(mine)
     for _ in range(2):
         [message] = workspace.fill(shipped, mine)
-        assert message.startswith(NAMES[1]) and "make reset NB=03" in message
+        assert message.startswith(NAMES[1]) and "make update NB=03" in message
         assert files(mine) == before
     workspace.reset("03", shipped, mine)
     assert workspace.fill(shipped, mine) == []
@@ -128,6 +140,7 @@ def test_outputs_metadata_and_line_lists_make_no_newer_version(folders):
 def test_a_lost_or_damaged_record_is_survived(folders, record):
     shipped, mine = folders
     workspace.fill(shipped, mine)
+    make_older(mine / NAMES[1])
     (mine / ".copied.json").unlink()
     if record is not None:
         (mine / ".copied.json").write_bytes(record)
@@ -203,16 +216,120 @@ def test_an_interrupted_copy_leaves_no_half_notebook(folders, monkeypatch):
     assert set(files(mine)) == {*NAMES, ".copied.json"}
 
 
+# update
+
+
+def learners(folder, name, *, stub=None, guess=None, added=()):
+    """Write the learner's answers into a copy."""
+    content = read(folder / name)
+    for cell in content["cells"]:
+        if cell["id"] == "stub":
+            cell["source"] = stub or cell["source"]
+        if cell["id"] == "guess-x":
+            cell["source"] = guess or cell["source"]
+    content["cells"] += [
+        {"cell_type": "markdown", "id": f"mine{n}", "metadata": {}, "source": s} for n, s in enumerate(added)
+    ]
+    write(folder / name, content)
+
+
+def course(text):
+    """A notebook with a guess, an exercise and a cell of the course's own, as a version of the course has it."""
+    content = notebook(text)
+    code = {"cell_type": "code", "outputs": [], "execution_count": None}
+    content["cells"] += [
+        {**code, "id": "guess-x", "metadata": {}, "source": "my_x = ..."},
+        {**code, "id": "stub", "metadata": {"tags": ["exercise:03.top_k"]}, "source": "def f(x):\n    ..."},
+    ]
+    return content
+
+
+@pytest.fixture
+def updated(folders):
+    """A copy with answers in it, whose notebook has changed in the course since."""
+    shipped, mine = folders
+    write(shipped / NAMES[1], course("x = 1"))
+    workspace.fill(shipped, mine)
+    learners(mine, NAMES[1], stub="def f(x):\n    return x", guess="my_x = 5", added=["My note."])
+    write(shipped / NAMES[1], course("x = 2"))
+    return shipped, mine
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_update_brings_the_new_text_with_the_learners_cells_and_keeps_the_old_copy(updated, older):
+    shipped, mine = updated
+    if older:
+        make_older(mine / NAMES[1])
+    before = (mine / NAMES[1]).read_bytes()
+    [message] = workspace.fill(shipped, mine)
+    assert "make update NB=03" in message
+    message = workspace.update("03", shipped, mine)
+    sources = [cell["source"] for cell in read(mine / NAMES[1])["cells"]]
+    assert sources[1:] == ["x = 2", "my_x = 5", "def f(x):\n    return x", "My note."]
+    [kept] = mine.glob("03_top_k_top_p.*.ipynb")
+    assert kept.read_bytes() == before and kept.name in message and "2 answers and 1 added cells" in message
+    assert workspace.fill(shipped, mine) == []
+    assert workspace.update("3", shipped, mine).endswith("nothing was changed.")
+    assert len(list(mine.glob("03_*.ipynb"))) == 2
+
+
+def test_a_kept_copy_is_still_of_its_own_version(updated):
+    shipped, mine = updated
+    make_older(mine / NAMES[1])
+    version = versions.read_record(mine)[NAMES[1]]
+    workspace.update("03", shipped, mine)
+    [kept] = mine.glob("03_top_k_top_p.*.ipynb")
+    assert versions.version_of(kept, read(kept)) == version != versions.read_record(mine)[NAMES[1]]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"<<<<<<< HEAD\n{", b"\xff\xfe broken", b"[]", b'{"cells": [{"source": "1"}]}']
+)
+def test_update_of_a_damaged_copy_is_a_sentence_and_changes_nothing(updated, content):
+    shipped, mine = updated
+    (mine / NAMES[1]).write_bytes(content)
+    before = files(mine)
+    with pytest.raises(ValueError, match=r"my_notebooks/03_top_k_top_p\.ipynb is not a notebook.*make reset NB=03"):
+        workspace.update("03", shipped, mine)
+    assert files(mine) == before
+
+
+def test_an_interrupted_update_leaves_the_learners_copy(updated, monkeypatch):
+    shipped, mine = updated
+    before = (mine / NAMES[1]).read_bytes()
+
+    def interrupted(source, target):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workspace.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        workspace.update("03", shipped, mine)
+    assert (mine / NAMES[1]).read_bytes() == before
+
+
+def test_update_without_a_copy_makes_one(folders):
+    shipped, mine = folders
+    assert workspace.update("03", shipped, mine) == "03_top_k_top_p.ipynb is fresh."
+
+
+def test_update_without_a_known_version_carries_all_the_same(updated):
+    shipped, mine = updated
+    make_older(mine / NAMES[1])
+    (mine / ".copied.json").unlink()
+    assert "2 answers and 1 added cells" in workspace.update("03", shipped, mine)
+
+
 @pytest.fixture
 def called(folders, monkeypatch):
     """The commands run in the two folders; what they would start is kept in a list instead."""
     shipped, mine = folders
     monkeypatch.setattr(workspace, "SHIPPED", shipped)
     monkeypatch.setattr(workspace, "MINE", mine)
-    for name in ("fill", "reset", "check"):
-        function = getattr(workspace, name)
-        defaults = {"fill": (shipped, mine), "reset": (shipped, mine), "check": (mine,)}[name]
-        monkeypatch.setattr(function, "__defaults__", defaults)
+    for name in ("fill", "reset", "update", "check"):
+        defaults = (mine,) if name == "check" else (shipped, mine)
+        monkeypatch.setattr(getattr(workspace, name), "__defaults__", defaults)
+    monkeypatch.setattr(start_lab.leave_out_the_news, "__defaults__", (shipped.parent,))
+    monkeypatch.setattr(start_lab.os, "geteuid", lambda: 1000, raising=False)
     calls = []
 
     def call(command, **options):
@@ -233,6 +350,29 @@ def test_lab_fills_passes_options_on_and_keeps_the_token(called, folders, capsys
     own = " ".join(command[3 : -len(options)]).lower()
     assert not any(word in own for word in ("token", "password", "disable", "allow", "xsrf", "ip="))
     assert (folders[1] / NAMES[0]).exists() and "Copied to my_notebooks/" in capsys.readouterr().out
+
+
+def test_lab_starts_as_root_too_and_says_so(called, capsys, monkeypatch):
+    monkeypatch.setattr(start_lab.os, "geteuid", lambda: 0, raising=False)
+    workspace.main(["lab", "--no-browser"])
+    assert "--allow-root" in called[0] and "You are root" in capsys.readouterr().out
+    workspace.main(["lab", "--allow-root"])
+    assert called[1].count("--allow-root") == 1
+
+
+def test_lab_asks_nobody_for_news_and_leaves_a_choice_alone(called, folders):
+    settings = folders[0].parent / "share" / "jupyter" / "lab" / "settings"
+    settings.mkdir(parents=True)
+    (settings / "overrides.json").write_bytes(b"{}")
+    workspace.main(["lab"])
+    written = read(settings / "overrides.d" / "scores_to_answers.json")
+    assert written == {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
+    assert (settings / "overrides.json").read_bytes() == b"{}"
+
+
+def test_lab_starts_where_the_environment_cannot_be_written(called, folders):
+    (folders[0].parent / "share").write_bytes(b"a file")
+    assert workspace.main(["lab"]) == 5
 
 
 def test_check_hands_the_chosen_notebooks_to_pytest(called, folders, capsys):
@@ -262,13 +402,14 @@ def test_ctrl_c_is_left_to_the_child(called, monkeypatch):
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.parametrize("command", ["reset", "update"])
 @pytest.mark.parametrize(
     ("numbers", "sentence"),
     [([], "one notebook, got none"), (["0", "3"], "one notebook, got 0 3"), (["09"], "Its notebooks: 00, 03")],
 )
-def test_a_wrong_reset_is_a_sentence(called, numbers, sentence):
+def test_a_wrong_number_is_a_sentence(called, command, numbers, sentence):
     with pytest.raises(SystemExit, match=sentence):
-        workspace.main(["reset", *numbers])
+        workspace.main([command, *numbers])
 
 
 def test_usage(called, capsys):
@@ -277,7 +418,7 @@ def test_usage(called, capsys):
     assert workspace.main(["--help"]) == 0 and workspace.main([]) == 0
     assert workspace.main(["open"]) == 2
     out = capsys.readouterr().out
-    assert out.count("course_utils.workspace reset 03") == 3
+    assert out.count("course_utils.workspace reset 03") == out.count("course_utils.workspace update 03") == 3
 
 
 def test_a_folder_that_cannot_be_made_is_a_sentence(called, folders):

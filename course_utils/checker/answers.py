@@ -9,6 +9,7 @@ import math
 import numbers
 import reprlib
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +23,12 @@ class Unreadable(ValueError):
     """The answer holds no numbers, or rows of different lengths."""
 
 
-def as_array(value) -> np.ndarray:
+def as_array(value: object) -> np.ndarray:
     """The numbers in `value` as a float64 array of the same shape.
 
     value: a number, a tensor, an array, or lists of these.
-    Raises Unreadable, with a phrase that goes on from "Your answer", for anything else. True and False are no
-    numbers here: a mask is not an answer to a question for numbers.
+    Raises Unreadable, with a phrase that goes on from "Your answer", for anything else. True and False do
+    not count as numbers here: a mask does not answer a question for numbers.
     """
     try:
         array = np.asarray(_plain(value, [_MOST]))
@@ -41,7 +42,7 @@ def as_array(value) -> np.ndarray:
     return array.astype(np.float64)
 
 
-def _plain(value, room: list[int]):
+def _plain(value: Any, room: list[int]) -> Any:
     """`value` without tensors: what numpy can read. room: how many more numbers are read."""
     room[0] -= value.numel() if hasattr(value, "numel") else getattr(value, "size", 1)
     if room[0] < 0:
@@ -60,7 +61,7 @@ def _plain(value, room: list[int]):
     return value
 
 
-def difference(value, want, atol: float = ATOL) -> str | None:
+def difference(value: object, want: Any, atol: float = ATOL) -> str | None:
     """None if `value` holds the numbers of `want`; otherwise a phrase that goes on from "Your answer".
 
     want: numbers in lists or an array; -inf equals -inf only. The phrase never tells a number of `want`.
@@ -79,12 +80,12 @@ def difference(value, want, atol: float = ATOL) -> str | None:
     return None if close.all() else "has other numbers"
 
 
-def same(value, want, atol: float = ATOL) -> bool:
+def same(value: object, want: Any, atol: float = ATOL) -> bool:
     """True if `value` holds the numbers of `want`."""
     return difference(value, want, atol) is None
 
 
-def unchanged(before, after) -> bool:
+def unchanged(before: Any, after: Any) -> bool:
     """True if an argument still is what it was. Functions are not looked into."""
     if callable(before):
         return True
@@ -94,15 +95,14 @@ def unchanged(before, after) -> bool:
     return before.shape == after.shape and np.array_equal(before, after, equal_nan=True)
 
 
-def describe(value) -> str:
+def describe(value: object) -> str:
     """One short line that shows a learner's value: numbers with six decimals, and the shape of a larger one."""
     try:
         array = as_array(value)
         if array.ndim == 0:
             return _number(float(array))
-        text = " ".join(
-            np.array2string(array, separator=", ", threshold=24, formatter={"float_kind": _number}).split()
-        ).replace("[ ", "[")
+        written = np.array2string(array, separator=", ", threshold=24, formatter={"float_kind": _number})
+        text = " ".join(written.split()).replace("[ ", "[")
         if not array.size and not hasattr(value, "shape"):  # an empty tuple or list: it has no shape worth telling
             return _describe_other(value)
         shape = f" of the shape {_shape(array)}" if array.ndim > 1 or not array.size else ""
@@ -111,13 +111,13 @@ def describe(value) -> str:
         return _describe_other(value)
 
 
-def _describe_other(value) -> str:
+def _describe_other(value: Any) -> str:
     if hasattr(value, "detach"):
         try:
             if value.numel() <= 12:
                 return _shorten(str(value.detach().cpu().tolist()))
             return f"a {type(value).__name__} of the shape {tuple(value.shape)}"
-        except Exception:  # whatever it is, a verdict is shown all the same
+        except Exception:  # a verdict is shown for any answer
             return f"a {type(value).__name__}"
     if inspect.isgenerator(value):
         return "a generator"
@@ -129,7 +129,7 @@ def _describe_other(value) -> str:
         return f"a {type(value).__name__}"
 
 
-def _number(x: float) -> str:
+def _number(x: Any) -> str:
     if math.isinf(x) or math.isnan(x):
         return str(x)
     if x == int(x) and abs(x) < 1e6:

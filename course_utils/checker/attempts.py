@@ -1,9 +1,10 @@
-"""Tell an attempt at an exercise from a stub that nobody has touched, or from somebody else's function."""
+"""Tell an attempt at an exercise from an untouched stub, and from a function that the course itself has."""
 
 import ast
 import functools
 import inspect
 import textwrap
+from collections.abc import Callable
 
 from course_utils.checker.running import Run, learner_line
 
@@ -11,13 +12,13 @@ REPLACE_THE_DOTS = "Replace the dots by your answer, run that cell, then this on
 _RAISED = "raise NotImplementedError"  # as a stub writes it
 
 
-def is_nothing(value) -> bool:
+def is_nothing(value: object) -> bool:
     """True for what stands where an answer is still missing."""
     return value is None or value is ... or value is NotImplemented
 
 
-def why_none(function) -> str | None:
-    """Why this is no attempt, before it is called: the stub as it was, or a function that the course itself brought."""
+def why_none(function: object) -> str | None:
+    """Why this is not an attempt, if that shows without a call: an untouched stub, or the course's own function."""
     inner = function
     while isinstance(inner, functools.partial):
         inner = inner.func
@@ -28,7 +29,7 @@ def why_none(function) -> str | None:
     return None
 
 
-def _is_stub(function) -> bool:
+def _is_stub(function: Callable) -> bool:
     """True if the body is nothing but a docstring, `...`, `pass` or `raise NotImplementedError`."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
@@ -48,9 +49,9 @@ def _says_nothing(statement: ast.stmt) -> bool:
     )
 
 
-def why_no_answer(run: Run, function) -> str | None:
-    """Why this is no attempt, seen from what its first call gave. No exercise has None as its first answer."""
-    # A library raises this too, for what it cannot do, and so does `input` where nobody can answer.
+def why_no_answer(run: Run, function: Callable) -> str | None:
+    """Why this is not an attempt, by what its first call gave. To no first case is None the right answer."""
+    # Libraries raise this too, for what they cannot do, and so does `input` where there is no one to answer.
     if type(run.error) is NotImplementedError and _RAISED in (learner_line(run.error, function) or _RAISED):
         return "The function says that it is not implemented."
     if run.error is None and not run.stopped and is_nothing(run.value):

@@ -118,7 +118,7 @@ class Raises:
 
 
 def holds(test: Callable[[Any], object], answer: object) -> bool:
-    """Whether an answer passes a test of ours. One that makes the test fail does not pass it."""
+    """Whether an answer passes a test of ours. An answer on which the test itself raises an error does not pass."""
     try:
         return bool(test(answer))
     except Exception:
@@ -188,7 +188,7 @@ class ValueExercise:
 
     id, writes, contract, difficulty, minutes, hints: as in `FunctionExercise`. reference: the text of the explanation.
     accepts: the test for a right value. misconceptions: the known wrong ones, in the order in which they are tried.
-    general: the hint for every other wrong value. unanswered: recognises a value whose dots nobody has replaced.
+    general: the hint for every other wrong value. unanswered: recognises a value in which the dots still stand.
     """
 
     id: str

@@ -1,8 +1,8 @@
 """Run a learner's function within limits: a few seconds, its prints and warnings caught, its errors kept.
 
-The function runs in a thread of its own, since only that works on every system. A thread cannot be killed. One
-that runs over time gets an exception raised in it, which ends Python loops; one that is stuck inside a single
-call into C is left behind, and the verdict says so.
+The function runs in a separate thread, since only that works on every system. A thread cannot be killed. In one that
+runs over time an exception is raised, which ends loops in Python. One that is stuck inside a single call into C is left
+behind, and the verdict says so.
 """
 
 import contextlib
@@ -15,8 +15,10 @@ import time
 import traceback
 import types
 import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 LIMIT = 5.0  # seconds for all the cases of one check together
 _GRACE = 1.0  # seconds in which a thread may react to being stopped
@@ -42,23 +44,23 @@ class _Stop(BaseException):
 class _Bounded(io.StringIO):
     """Keeps the first characters only: an endless loop that prints must not fill the memory."""
 
-    def write(self, text):
+    def write(self, text: str) -> int:
         room = _MAX_PRINTED - self.tell()
         if room > 0:
             super().write(str(text)[:room])
         return len(text)
 
 
-def run(function, args: tuple, seconds: float) -> Run:
+def run(function: Callable, args: tuple, seconds: float) -> Run:
     """Call `function(*args)` in a thread and wait for at most `seconds`.
 
     Nothing that the function raises comes out of here, SystemExit included. An interrupt by the learner does.
     """
     result, done = Run(), threading.Event()
     call = _in_callers_gradient_mode(function)
-    outcome = result  # the thread's own name for it: one that is left behind must not write to a later result
+    outcome = result  # the thread keeps this one: if it is left behind, it must not write to a later result
 
-    def target():
+    def target() -> None:
         with contextlib.suppress(_Stop):  # it may also arrive while the lines below run
             try:
                 outcome.value = call(*args)
@@ -88,14 +90,14 @@ def run(function, args: tuple, seconds: float) -> Run:
     return result
 
 
-def _in_callers_gradient_mode(function):
+def _in_callers_gradient_mode(function: Callable) -> Callable:
     """PyTorch keeps one gradient mode for each thread; the learner's function gets that of the notebook."""
     torch = sys.modules.get("torch")
     if torch is None:
         return function
     enabled = torch.is_grad_enabled()
 
-    def call(*args):
+    def call(*args: Any) -> Any:
         with torch.set_grad_enabled(enabled):
             return function(*args)
 
@@ -103,7 +105,7 @@ def _in_callers_gradient_mode(function):
 
 
 @contextlib.contextmanager
-def _nothing_displayed():
+def _nothing_displayed() -> Iterator[None]:
     """In a notebook: pictures and other displays of the function do not come between the learner and the verdict."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
@@ -124,7 +126,7 @@ def _end(thread: threading.Thread) -> bool:
     """Raise _Stop in the thread until it ends. False if it has not ended after _GRACE seconds."""
     until = time.monotonic() + _GRACE
     while thread.is_alive() and time.monotonic() < until:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(_Stop))
         thread.join(0.05)
     return not thread.is_alive()
 
@@ -139,7 +141,7 @@ def error_line(error: BaseException) -> str:
     return line if len(line) <= 240 else line[:236] + " ..."
 
 
-def learner_line(error: BaseException, function) -> str | None:
+def learner_line(error: BaseException, function: Any) -> str | None:
     """Where in the learner's own code the error arose: "line 3: `return x / total`", or None if not in it.
 
     The deepest frame in the file (in a notebook: the cell) of `function` is named, else the deepest in any cell.
@@ -156,7 +158,7 @@ def learner_line(error: BaseException, function) -> str | None:
     return f"line {number}: `{source}`" if source else f"line {number}"
 
 
-def own_code(function) -> types.CodeType | None:
+def own_code(function: Any) -> types.CodeType | None:
     """The code object of a function, a method, a partial or a decorated function; None if it has none."""
     seen = 0
     while seen < 20:

@@ -2,8 +2,8 @@
 
 The file holds the contract, the hints, a reference, the oracle and the cases, and ends with `EXERCISE`. What several
 exercises share is in `common/`. Each notebook has a folder, whose `EXERCISES` names the files in the notebook's order.
-An exercise is read when it is asked for. No file imports torch before a check runs, so that the pytest plugin can read
-the list at no cost.
+An exercise is imported when something looks it up. No file imports torch before a check runs, so that the pytest plugin
+can read the list at no cost.
 """
 
 import functools

@@ -1,7 +1,7 @@
 """The still pictures: data in, matplotlib Axes out. Each has a title and axes with units.
 
-`basics` has the colours and the pictures that every notebook uses; the other modules hold those of one subject. The
-notebooks print the numbers beside each picture.
+`signs` makes the figures and writes their texts; `basics` has the colours and the pictures that every notebook uses;
+the other modules hold those of one subject. The notebooks print the numbers beside each picture.
 """
 
 from course_utils.plots.basics import (

@@ -5,10 +5,11 @@ The colours are told apart with any kind of colour vision (Okabe and Ito), and n
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
+
+from course_utils.plots.signs import legend_name, new_figure, write
 
 BLUE, ORANGE, GREEN, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#999999"
 SERIES = (BLUE, ORANGE, GREEN, VERMILION)
@@ -17,7 +18,7 @@ _HATCHES = ("", "//", "..", "xx")
 
 def new_axes(width: float = 7, height: float = 3) -> Axes:
     """Empty axes of a new figure, in inches."""
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    return new_figure(figsize=(width, height))[1]
 
 
 def probability_bars(labels: Sequence[str], series: Mapping[str, ArrayLike], title: str) -> Axes:
@@ -29,9 +30,10 @@ def probability_bars(labels: Sequence[str], series: Mapping[str, ArrayLike], tit
     width = 0.8 / len(series)
     for index, (name, probs) in enumerate(series.items()):
         offset = (index - (len(series) - 1) / 2) * width
-        ax.bar(positions + offset, np.asarray(probs), width, label=name, color=SERIES[index % 4],
+        ax.bar(positions + offset, np.asarray(probs), width, label=legend_name(name), color=SERIES[index % 4],
                hatch=_HATCHES[index % 4], edgecolor="white")  # fmt: skip
-    ax.set(title=title, xlabel="candidate token", ylabel="probability", xticks=positions, xticklabels=labels)
+    ax.set_xticks(positions)
+    write(ax, title=title, xlabel="candidate token", ylabel="probability", xticklabels=labels)
     if len(series) > 1:
         ax.legend()
     return ax
@@ -45,9 +47,9 @@ def bigram_table(probs: ArrayLike, labels: Sequence[str], title: str) -> Axes:
     ax = new_axes(6, 5)
     image = ax.imshow(np.asarray(probs), cmap="cividis", vmin=0)
     ticks = range(len(labels))
-    ax.set(title=title, xlabel="next token", ylabel="previous token", xticks=ticks, yticks=ticks)
-    ax.set_xticklabels(labels, fontsize=8)
-    ax.set_yticklabels(labels, fontsize=8)
+    ax.set(xticks=ticks, yticks=ticks)
+    write(ax, title=title, xlabel="next token", ylabel="previous token", xticklabels=labels, yticklabels=labels)
+    ax.tick_params(labelsize=8)
     ax.figure.colorbar(image, label="probability")
     return ax
 
@@ -66,10 +68,12 @@ def curve(
     """
     ax = new_axes()
     for index, (name, values) in enumerate(series.items()):
-        ax.plot(x, values, label=name, color=SERIES[index % 4], linestyle=("-", "-.", ":", "--")[index % 4])
+        linestyle = ("-", "-.", ":", "--")[index % 4]
+        ax.plot(x, values, label=legend_name(name), color=SERIES[index % 4], linestyle=linestyle)
     for index, (name, value) in enumerate((levels or {}).items()):
-        ax.axhline(value, label=f"{name}: {value:.3f}", color=(GREY, "black", VERMILION)[index % 3], linestyle="--")
-    ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
+        colour = (GREY, "black", VERMILION)[index % 3]
+        ax.axhline(value, label=legend_name(f"{name}: {value:.3f}"), color=colour, linestyle="--")
+    write(ax, title=title, xlabel=xlabel, ylabel=ylabel)
     ax.legend()
     return ax
 
@@ -84,5 +88,6 @@ def dots_by_setting(values: Mapping[str, Sequence[float]], title: str, xlabel: s
         spread = np.linspace(-0.15, 0.15, len(dots))
         ax.plot(position + spread, dots, "o", markersize=4, color=SERIES[position % 4], alpha=0.7)
         ax.hlines(np.mean(dots), position - 0.25, position + 0.25, color="black", linewidth=2)
-    ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xticks=range(len(values)), xticklabels=list(values))
+    ax.set_xticks(range(len(values)))
+    write(ax, title=title, xlabel=xlabel, ylabel=ylabel, xticklabels=list(values))
     return ax

@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 
 from course_utils.plots.basics import BLUE, GREY, ORANGE, new_axes
+from course_utils.plots.signs import as_drawn, write
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
@@ -44,11 +45,11 @@ def cache_filling(tokens: Sequence[str], fed: Sequence[int], n_slots: int, title
                                        facecolor=ORANGE if new else BLUE if kept else "white"))  # fmt: skip
             if new or kept:
                 behind = {"facecolor": ORANGE if new else BLUE, "edgecolor": "none", "pad": 1}
-                ax.text(slot, call, tokens[slot], ha="center", va="center", fontsize=9, bbox=behind,
+                ax.text(slot, call, as_drawn(tokens[slot]), ha="center", va="center", fontsize=9, bbox=behind,
                         color="black" if new else "white")  # fmt: skip
         before += n_new
     names = [f"{'prefill' if n_new > 1 else 'decode'}, feeds {n_new}" for n_new in fed]
-    ax.set(title=title, xlabel="slot of the cache (position of the token)", ylabel="call of the model",
-           xlim=(-0.7, n_slots - 0.3), ylim=(len(fed) - 0.4, -0.6), xticks=range(0, n_slots, max(1, n_slots // 12)),
+    write(ax, title=title, xlabel="slot of the cache (position of the token)", ylabel="call of the model")
+    ax.set(xlim=(-0.7, n_slots - 0.3), ylim=(len(fed) - 0.4, -0.6), xticks=range(0, n_slots, max(1, n_slots // 12)),
            yticks=range(len(fed)), yticklabels=names)  # fmt: skip
     return ax

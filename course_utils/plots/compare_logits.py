@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from course_utils.compare_logits import LogitsReport
 from course_utils.plots.basics import BLUE, GREY, SERIES, VERMILION, new_axes
+from course_utils.plots.signs import as_drawn, new_figure, write
 
 _NO_DIFFERENCE = 1e-8  # a logarithm has no zero: equal logits are drawn here, below what float32 can tell apart
 _MARKERS = ("o", "s", "^", "x")
@@ -28,7 +28,8 @@ def divergence(report: LogitsReport, title: str, boundaries: Sequence[int] = (),
     for position in boundaries:
         ax.axvline(position - 0.5, color=GREY, linewidth=0.8, linestyle=":")
     ax.set_yscale("log")
-    ax.set(title=title, xlabel="position (tokens)", ylabel="|difference| (nats)", ylim=(_NO_DIFFERENCE / 2, 1e2))
+    ax.set_ylim(_NO_DIFFERENCE / 2, 1e2)
+    write(ax, title=title, xlabel="position (tokens)", ylabel="|difference| (nats)")
     ax.legend(loc="upper right", fontsize=8)
     return ax
 
@@ -38,17 +39,17 @@ def divergence_grid(
 ) -> Figure:
     """Many comparisons side by side, each a small `divergence` with its name. Returns the figure."""
     n_rows = -(-len(reports) // columns)
-    figure, axes = plt.subplots(n_rows, columns, figsize=(10, 1.7 * n_rows + 0.6), sharex=True, sharey=True,
-                                layout="constrained", squeeze=False)  # fmt: skip
+    size = (10, 1.7 * n_rows + 0.6)
+    figure, axes = new_figure(n_rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False)
     for ax in axes.flat[len(reports) :]:
         ax.set_axis_off()
     for ax, (name, report) in zip(axes.flat, reports.items(), strict=False):
         divergence(report, name, boundaries, ax)
         ax.get_legend().remove()
         ax.set(xlabel="", ylabel="", title="")
-        ax.set_title(name, fontsize=10, loc="left")
+        ax.set_title(as_drawn(name), fontsize=10, loc="left")
         ax.lines[0].set_color(BLUE)
-    figure.suptitle(title)
+    figure.suptitle(as_drawn(title))
     figure.supxlabel("position (tokens)")
     figure.supylabel("|difference| (nats), dashed: tolerance")
     return figure

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
 from course_utils.plots.basics import BLUE, SERIES, new_axes
+from course_utils.plots.signs import as_drawn, legend_name, new_figure, write
 
 
 def dots_with_intervals(
@@ -25,7 +25,8 @@ def dots_with_intervals(
     shares, (low, high) = np.asarray(values, dtype=float), np.asarray(intervals, dtype=float).T
     reach = np.maximum([shares - low, high - shares], 0)  # rounding may put a value a hair outside
     ax.errorbar(positions, shares, reach, fmt="o", color=BLUE, capsize=4)
-    ax.set(title=title, xlabel=xlabel, ylabel=ylabel, xticks=positions, xticklabels=labels)
+    ax.set_xticks(positions)
+    write(ax, title=title, xlabel=xlabel, ylabel=ylabel, xticklabels=labels)
     return ax
 
 
@@ -36,12 +37,13 @@ def side_by_side(
 
     x: the settings. panels: label of the measure → model → one value for each x. Returns the list of Axes.
     """
-    figure, axes = plt.subplots(1, len(panels), figsize=(3.2 * len(panels), 2.8), layout="constrained", squeeze=False)
+    figure, axes = new_figure(1, len(panels), figsize=(3.2 * len(panels), 2.8), squeeze=False)
     for ax, (measure, series) in zip(axes[0], panels.items(), strict=True):
         for index, (name, values) in enumerate(series.items()):
-            ax.plot(x, values, label=name, color=SERIES[index % 4], marker="os^D"[index % 4],
+            ax.plot(x, values, label=legend_name(name), color=SERIES[index % 4], marker="os^D"[index % 4],
                     linestyle=("-", "--", ":", "-.")[index % 4])  # fmt: skip
-        ax.set(title=measure, xlabel=xlabel, ylabel="share", ylim=(-0.03, 1.03))
+        ax.set_ylim(-0.03, 1.03)
+        write(ax, title=measure, xlabel=xlabel, ylabel="share")
     axes[0][0].legend()
-    figure.suptitle(title)
+    figure.suptitle(as_drawn(title))
     return list(axes[0])

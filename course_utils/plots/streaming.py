@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from course_utils.plots.basics import BLUE, ORANGE, new_axes
+from course_utils.plots.signs import write
 
 
 def held_back(pieces: Sequence[str], shown: Sequence[int], held: Sequence[int], title: str) -> Axes:
@@ -13,12 +14,10 @@ def held_back(pieces: Sequence[str], shown: Sequence[int], held: Sequence[int], 
     pieces: a label for each bar. shown, held: (n_pieces,) characters.
     """
     ax, positions = new_axes(), range(len(pieces))
-    labels = [
-        "".join(c if ord(c) < 0x2E80 else "□" for c in piece) for piece in pieces
-    ]  # the font has no further signs
     ax.bar(positions, shown, color=BLUE, edgecolor="white", label="shown")
     ax.bar(positions, held, bottom=shown, color=ORANGE, edgecolor="black", hatch="//", label="held back")
-    ax.set(title=title, xlabel="piece that has come", ylabel="text so far (characters)", xticks=positions)
-    ax.set_xticklabels(labels, fontsize=8, rotation=0 if len(pieces) <= 12 else 90)
+    ax.set_xticks(positions)
+    write(ax, title=title, xlabel="piece that has come", ylabel="text so far (characters)", xticklabels=pieces)
+    ax.tick_params("x", labelsize=8, rotation=0 if len(pieces) <= 12 else 90)
     ax.legend()
     return ax

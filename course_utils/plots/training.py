@@ -13,6 +13,7 @@ from IPython.display import HTML, DisplayHandle, display
 from matplotlib.axes import Axes
 
 from course_utils.plots.basics import BLUE, GREY, VERMILION, new_axes
+from course_utils.plots.signs import legend_name, write
 
 _WIDTH, _HEIGHT = 640, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = (
@@ -44,8 +45,9 @@ def training_curve(losses: Sequence[float], levels: Mapping[str, float], title: 
     ax.plot(steps, losses, color=BLUE, alpha=0.3, linewidth=0.8, label="each step")
     ax.plot(steps, smoothed(losses), color=BLUE, label="mean of 20 steps")
     for (name, level), colour in zip(levels.items(), _LEVEL_COLOURS, strict=False):
-        ax.axhline(level, color=colour, linestyle="--", label=f"{name}: {level:.3f}")
-    ax.set(title=title, xlabel="step", ylabel="loss (nats a token)", ylim=(0, None))
+        ax.axhline(level, color=colour, linestyle="--", label=legend_name(f"{name}: {level:.3f}"))
+    ax.set_ylim(0, None)
+    write(ax, title=title, xlabel="step", ylabel="loss (nats a token)")
     ax.legend()
     return ax
 

@@ -22,6 +22,7 @@ import matplotlib.pyplot as plt
 import traitlets
 from IPython import get_ipython
 
+from course_utils.plots.signs import as_drawn
 from course_utils.widgets.controls import Control, read_all
 
 SLICE = 0.045  # seconds for which the kernel may be busy with a continuation while somebody drags
@@ -137,7 +138,7 @@ def html(tag: str, text: str) -> str:
 def _png(ax: plt.Axes, caption: str) -> str:
     """The picture with its caption below, since most pages show only one of the forms of an output."""
     figure, file = ax.figure.get_figure(root=True), io.BytesIO()
-    figure.supxlabel(caption, fontsize=8, wrap=True)
+    figure.supxlabel(as_drawn(caption), fontsize=8, wrap=True)
     figure.savefig(file, format="png", dpi=90, metadata={"Software": None})
     plt.close(figure)  # or the notebook shows it a second time
     return base64.b64encode(file.getvalue()).decode("ascii")

@@ -2,7 +2,7 @@
 
 The wrong ones are mistakes that people make. Those of an exercise stand in the file that has the place and name of the
 exercise's own: `nb03_top_k_top_p/top_p.py` holds what is planted for `exercises/nb03_top_k_top_p/top_p.py`. A file is
-read when its exercise is looked up. `python tests/wrong_solutions` writes the table in docs/checker.md.
+imported when its exercise is looked up. `python tests/wrong_solutions` writes the table in docs/checker.md.
 """
 
 import importlib
@@ -15,7 +15,7 @@ _RIGHT: dict[str, list[object]] = {}
 
 
 class _Planted(Mapping):
-    """The plants of every exercise by its id. Those of one are read from its file when they are asked for."""
+    """The plants of every exercise by its id. The file of one is imported when it is looked up."""
 
     def __init__(self, plants: dict[str, list]):
         self._plants = plants

@@ -1,7 +1,7 @@
-"""Judge a generator of text: what it gives, and how much it has asked for by then.
+"""Judge a generator of text: what it gives, and how many pieces it has taken by then.
 
-Such an answer runs while it is read, so `read` goes through it within a time limit of its own and notes, for each
-delta, how many pieces had been asked for. Only so can be seen that text was held back too long, or shown too early.
+Such an answer runs while it is read. So `read` goes through it, within another time limit, and notes for each delta how
+many pieces had been taken. This is the only way to see that text was held back too long, or shown too early.
 What is right for given pieces and stops is worked out by brute force, from whole texts.
 """
 
@@ -16,7 +16,7 @@ SECONDS = 2.0  # for one answer: a right one takes a thousandth of it
 
 
 class Pieces:
-    """An iterator over pieces of text that counts how many were asked for."""
+    """An iterator over pieces of text that counts how many were taken."""
 
     def __init__(self, pieces: Sequence[str]):
         self.left, self.asked, self.ended = list(pieces), 0, False
@@ -43,8 +43,8 @@ class Pieces:
 class Reading:
     """What an answer gave.
 
-    deltas: in order. shown: the text so far before the second piece was asked for is shown[1], and so on, up to
-    shown[asked]. asked: how many pieces were asked for in all.
+    deltas: in order. shown: shown[n] is the text that had come when n pieces had been taken, up to shown[asked].
+    asked: how many pieces were taken in all.
     """
 
     deltas: tuple[str, ...]
@@ -66,7 +66,7 @@ def read(answer: object, pieces: object, most: int) -> Reading | str:
     if not isinstance(answer, Iterable):
         return "is no generator: it cannot be gone through"
     counted = pieces if isinstance(pieces, Pieces) else None
-    noted: list[tuple[str, int]] = []  # each delta, and how many pieces had been asked for by then
+    noted: list[tuple[str, int]] = []  # each delta, and how many pieces had been taken by then
 
     def go_through(deltas: Iterable[str]) -> None:
         room = most  # an answer without an end must not fill the memory
@@ -149,7 +149,7 @@ def same_text(pieces: Sequence[str], stops: Sequence[str]) -> Callable[[Reading,
 
 
 def same_reading(pieces: Sequence[str], stops: Sequence[str]) -> Callable[[Reading, tuple], bool]:
-    """Judges all: the text after each piece, how many pieces were asked for, and that no delta is empty."""
+    """Judges all: the text after each piece, how many pieces were taken, and that no delta is empty."""
     right = right_reading(pieces, stops)
 
     def judge(reading: Reading, args: tuple) -> bool:

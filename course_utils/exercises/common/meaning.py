@@ -22,7 +22,7 @@ N_ROWS = 3
 
 @functools.cache
 def rows() -> np.ndarray:
-    """Logits (3, V): spread, flat and peaked. No two are equal, since libraries break ties in ways of their own."""
+    """Logits (3, V): spread, flat and peaked. No two are equal, since libraries break ties differently."""
     likely = scores(91, N_ROWS, N_LIKELY) * np.array([[1.0], [0.4], [1.6]])
     first, second = np.argsort(likely[1])[:-3:-1]
     likely[1, second] = likely[1, first] - 0.02  # so near that a low temperature decides between the two

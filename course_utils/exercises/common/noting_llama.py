@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from typing import TYPE_CHECKING, Any
 
 from course_utils.exercises.common.inputs import scores
@@ -63,11 +64,10 @@ def _note_calls(inner: Any, notes: list[Note]) -> None:
     @functools.wraps(original)
     def forward(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs).arguments
-        ids, vectors = given.get("input_ids"), given.get("inputs_embeds")
-        fed = ids.flatten().tolist() if ids is not None else [None] * (vectors.shape[0] * vectors.shape[1])
-        cache = next(
-            (cache for cache in (given.get("cache"), kwargs.get("past_key_values")) if cache is not None), None
-        )
+        ids = given.get("input_ids")
+        fed = ids.flatten().tolist() if ids is not None else [None] * math.prod(given["inputs_embeds"].shape[:2])
+        caches = given.get("cache"), kwargs.get("past_key_values")
+        cache = next((cache for cache in caches if cache is not None), None)
         notes.append((fed, int(cache.get_seq_length()) if cache is not None else 0))
         return original(*args, **kwargs)
 

@@ -145,19 +145,21 @@ def real_model() -> Any:
 
     from course_utils.transformer import Transformer, TransformerConfig
 
+    fed: list[Fed] = []
+
     class Noting(Transformer):
         def forward(self, token_ids: Tensor, cache: Any = None, attention_mask: Tensor | None = None) -> Tensor:
             start = 0 if cache is None else cache.n_tokens
-            self.fed.append(Fed([int(number) for number in token_ids.flatten()], cache, True, start, True))
+            fed.append(Fed([int(number) for number in token_ids.flatten()], cache, True, start, True))
             return super().forward(token_ids, cache, attention_mask)
 
-    model = Noting(TransformerConfig(13, n_layer=2, n_head=4, n_kv_head=2, n_embd=16, block_size=64))
+    model: Any = Noting(TransformerConfig(13, n_layer=2, n_head=4, n_kv_head=2, n_embd=16, block_size=64))
     model.requires_grad_(False).eval()
     for number, weights in enumerate(model.parameters()):
         if weights.ndim == 2:
             mixed = (torch.arange(weights.numel()) + 4 * number) ** 2 * 31 % 1009 / 504.5 - 1
             weights.copy_(mixed.view_as(weights) * 3 * weights.shape[1] ** -0.5)
-    model.fed = []
+    model.fed = fed
     return model
 
 

@@ -3,10 +3,7 @@
 from collections.abc import Callable
 
 from course_utils.checker.answers import as_array
-from course_utils.checker.exercise import (
-    Misconception,
-    ValueExercise,
-)
+from course_utils.checker.exercise import Misconception, ValueExercise
 
 
 def _between(low: float, high: float) -> Callable[[object], bool]:

@@ -2,13 +2,7 @@
 
 import numpy as np
 
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL, NOT_CONTIGUOUS
 from course_utils.exercises.common.inputs import Rows, args, transposed
 from course_utils.exercises.common.recognisers import any_of, shaped

@@ -1,35 +1,21 @@
 """Exercise 01.generate_loop. Its small model and its chooser note what they are given."""
 
-from __future__ import annotations
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from course_utils.checker.answers import Unreadable, as_array, same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Holds, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL
 from course_utils.exercises.common.inputs import tensor
 from course_utils.exercises.common.recognisers import any_of
 
-if TYPE_CHECKING:
-    from torch import Tensor
 
-
-def generate_loop(
-    next_logits: Callable[[list[int]], Tensor],
-    prompt_ids: list[int],
-    max_new_tokens: int,
-    choose: Callable[[Tensor], int],
-) -> list[int]:
+def generate_loop(next_logits, prompt_ids, max_new_tokens, choose):
     """The prompt's ids and those that were chosen after it, as a new list."""
     ids = list(prompt_ids)  # a copy: the caller's list stays as it is
     for _ in range(max_new_tokens):
@@ -57,14 +43,14 @@ def _row(ids: list[int], n_tokens: int = V, never: bool = False) -> np.ndarray:
 
 
 class _Model:
-    """`next_logits`. Notes whether it was given flat lists only, and the scores that it has handed out."""
+    """`next_logits`. It notes whether it was given flat lists only, and the scores that it has handed out."""
 
     def __init__(self, n_tokens: int = V, never: bool = False):
         self.n_tokens, self.never = n_tokens, never
         self.only_lists = True
         self.given: list[np.ndarray] = []
 
-    def __call__(self, ids: Any) -> Tensor:
+    def __call__(self, ids: Any) -> Any:
         try:
             numbers = as_array(ids)
         except Unreadable:  # noted, and said with the case that looks for it
@@ -76,11 +62,11 @@ class _Model:
 
 
 class _Chooser:
-    """`choose`: the id of the largest score, of the smallest, or a scripted one. Notes whether every row that it
-    was given is a tensor, and one of the model's.
+    """`choose`: the id of the largest score, of the smallest, or a scripted one. It notes whether every row that it
+    was given is a tensor, and whether the model made it.
 
-    script: (ids so far, id to choose) pairs. They hang on the row, so that asking twice changes nothing.
-    draws: what it gives in turn, whatever the row. Asking twice gives two of them.
+    script: (ids so far, id to choose) pairs. They depend on the row, so that a second call changes nothing.
+    draws: what it gives in turn, whichever row it gets. A second call gives the next of them.
     """
 
     def __init__(self, model: _Model, smallest: bool = False, script: Script = (), draws: Sequence[int] = ()):

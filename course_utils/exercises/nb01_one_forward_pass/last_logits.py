@@ -1,28 +1,19 @@
 """Exercise 01.last_logits."""
 
-from __future__ import annotations
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL, NOT_CONTIGUOUS
 from course_utils.exercises.common.inputs import Rows, tensor, transposed, written
 from course_utils.exercises.common.recognisers import any_of, shaped
 
-if TYPE_CHECKING:
-    from torch import Tensor
 
-
-def last_logits(logits: Tensor, lengths: Tensor) -> Tensor:
+def last_logits(logits, lengths):
     """Of logits (B, T, V), the (B, V) at the last valid position of each row; lengths: (B,), at least 1."""
     rows = range(len(lengths))
     return logits[list(rows), lengths - 1]  # row b, position lengths[b] - 1
@@ -104,8 +95,7 @@ EXERCISE = FunctionExercise(
         Case("axis-kept", "an axis of length 1 is left where the positions were. Asked for is (B, V).", _HAND,
              Recognises(shaped(2, 1, 3))),
         Case("pooled", "this mixes several positions. Only the last valid one decides the next token.", _HAND,
-             Recognises(
-                        any_of([row.mean(0) for row in _VALID], [row.sum(0) for row in _VALID],
+             Recognises(any_of([row.mean(0) for row in _VALID], [row.sum(0) for row in _VALID],
                                [row.sum(0) / 3 for row in _VALID], [row.max(0) for row in _VALID]))),
         Case("not-logits", "this was made from the right positions, and is no longer their logits. Asked for are the "
              "logits as they are.", _HAND,

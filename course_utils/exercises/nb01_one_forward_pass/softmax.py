@@ -1,27 +1,17 @@
 """Exercise 01.softmax."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
 import numpy as np
 
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL, NOT_CONTIGUOUS
 from course_utils.exercises.common.inputs import Rows, args, transposed, written
 from course_utils.exercises.common.recognisers import any_of, shaped
 
-if TYPE_CHECKING:
-    from torch import Tensor
 
-
-def softmax(logits: Tensor) -> Tensor:
+def softmax(logits):
     """The probabilities (..., V) of logits (..., V), along the last axis."""
     shifted = logits - logits.max(dim=-1, keepdim=True).values  # the largest becomes 0: nothing overflows
     weights = shifted.exp()

@@ -1,27 +1,17 @@
 """Exercise 02.greedy."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
 import numpy as np
 
 from course_utils.checker.answers import as_array
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.filters import INF, ranked
 from course_utils.exercises.common.inputs import Rows, args, made, turned, turned_text
 
-if TYPE_CHECKING:
-    from torch import Tensor
 
-
-def greedy(logits: Tensor) -> Tensor:
+def greedy(logits):
     """The ids (...) of the largest of logits (..., V); of equal ones the lowest id."""
     return logits.argmax(dim=-1)  # of equal logits torch's argmax gives the first
 

@@ -1,13 +1,7 @@
 """Exercise 02.repetition_rate. Its expected values are counted by hand, beside each text."""
 
 from course_utils.checker.answers import same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.recognisers import any_of
 
 

@@ -1,29 +1,18 @@
 """Exercise 02.temperature."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
 import numpy as np
 
 from course_utils.checker.answers import same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Raises,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Raises, Recognises
 from course_utils.exercises.common.filters import INF, softmax
 from course_utils.exercises.common.inputs import Rows, args, made, turned, turned_text
 from course_utils.exercises.common.recognisers import any_of
 
-if TYPE_CHECKING:
-    from torch import Tensor
 
-
-def probs_at(logits: Tensor, temperature: float) -> Tensor:
+def probs_at(logits, temperature):
     """The probabilities (..., V) of logits (..., V) at a temperature above 0."""
     if temperature <= 0:
         raise ValueError(f"temperature is {temperature}; expected a number above 0. For its limit take the largest.")

@@ -3,13 +3,7 @@
 import numpy as np
 
 from course_utils.checker.answers import as_array
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.filters import (
     A_MASK,
     ANY_SIZE,

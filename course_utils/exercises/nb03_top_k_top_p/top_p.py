@@ -3,14 +3,7 @@
 import numpy as np
 
 from course_utils.checker.answers import as_array, same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Holds, Recognises
 from course_utils.exercises.common.filters import (
     A_MASK,
     ANY_SIZE,
@@ -53,9 +46,14 @@ def _asks(hint_id: str, hint: str, logits: Rows, p: float, shown: str = "", dtyp
     return Case(hint_id, hint, _on(logits, p, shown, dtype), Equals(top_p(logits, p)), error_is_typical=True)
 
 
+def _above(limit: float) -> np.ndarray:
+    """The tokens of _SIX that have at least this probability."""
+    return keep(_SIX, lambda row: np.flatnonzero(softmax(row) >= limit).tolist())
+
+
 def _tied(logits: Rows, p: float, number: int) -> Case:
     """A case with equal logits: `number` of the likeliest tokens stay, unchanged. Which of equal ones is open."""
-    row = np.float64(np.float32(logits))
+    row = np.asarray(logits, dtype=np.float32).astype(np.float64)
 
     def holds(value: object, _: tuple) -> bool:
         array = as_array(value)
@@ -133,11 +131,7 @@ EXERCISE = FunctionExercise(
              _on(_STEEP, 0.8), Recognises(top_k(_STEEP, 4))),
         Case("threshold", "each probability was compared with a limit. It is their running total, from the likeliest "
              "down, that must reach p.", _on(_SIX, 0.7),
-             Recognises(
-                        any_of(
-                               *(
-                                 keep(_SIX, lambda row, limit=limit: np.flatnonzero(softmax(row) >= limit))
-                                 for limit in (0.7, 0.3 * 0.7, 0.29, 0.3 * 0.3))))),
+             Recognises(any_of(*map(_above, (0.7, 0.3 * 0.7, 0.29, 0.3 * 0.3))))),
         Case("sums-logits", "it is probabilities that add up to p. Logits were added: turn them into probabilities "
              "first.", _on(_POSITIVE, 0.8), Recognises(top_k(_POSITIVE, 1))),
         Case("one-token-too-many", "one more token than needed was kept. The one that takes the total past p is the "

@@ -7,13 +7,7 @@ from typing import Any
 import numpy as np
 
 from course_utils.checker.answers import as_array
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, FunctionExercise, Holds, Recognises
 from course_utils.exercises.common.inputs import Rows
 
 _MOST = 1_000_000  # entries of an answer that are read
@@ -148,12 +142,10 @@ EXERCISE = FunctionExercise(
         Case("cached-only", "only the tokens before the new ones are seen. The new ones see each other too, up to "
              "themselves.", _HAND, Recognises(_equals(_rows(3, 5, lambda query, key: key < 2)))),
         Case("itself-only", "each query sees one key only. All keys up to its own position are asked for.", _HAND,
-             Recognises(
-                        _equals(_rows(3, 5, lambda query, key: key == query),
+             Recognises(_equals(_rows(3, 5, lambda query, key: key == query),
                                 _rows(3, 5, lambda query, key: key == query - 2)))),
         Case("future", "the queries see the future and not the past: it is the other triangle.", _HAND,
-             Recognises(
-                        _equals(_rows(3, 5, lambda query, key: key >= query),
+             Recognises(_equals(_rows(3, 5, lambda query, key: key >= query),
                                 _rows(3, 5, lambda query, key: key >= query - 2),
                                 _rows(3, 5, lambda query, key: key > query - 2)))),
         Case("mirrored", "the triangle lies the wrong way round: rows or columns are counted from the end. Row 0 is "

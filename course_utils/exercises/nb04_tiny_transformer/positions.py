@@ -1,37 +1,18 @@
 """Exercise 04.positions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
 from course_utils.checker.answers import as_array, same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
-from course_utils.exercises.common.recognisers import any_of, shaped
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
+from course_utils.exercises.common.recognisers import any_of, is_int64, shaped
 
 
-def new_positions(n_cached: int, n_new: int) -> Tensor:
+def new_positions(n_cached, n_new):
     """The positions of n_new tokens that follow n_cached ones: int64 (n_new,)."""
     import torch  # here, since the list of exercises must be read without it
 
     return torch.arange(n_cached, n_cached + n_new)
-
-
-def is_int64(value: object) -> bool:
-    """True for an int64 tensor or array, a whole number of Python, and lists of these."""
-    if (dtype := getattr(value, "dtype", None)) is not None:
-        return str(dtype) in ("int64", "torch.int64")
-    if isinstance(value, list | tuple | range):
-        return all(map(is_int64, value))
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _positions(n_cached: int, n_new: int) -> list[int]:

@@ -4,13 +4,7 @@ import math
 from collections.abc import Callable
 
 from course_utils.checker.answers import as_array, same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL
 
 _NAMES = ("n_layer", "n_kv_head", "head_dim", "n_tokens", "batch_size", "bytes_per_element")

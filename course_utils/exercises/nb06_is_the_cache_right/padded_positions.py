@@ -1,29 +1,18 @@
 """Exercise 06.padded_positions."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
 import numpy as np
 
 from course_utils.checker.answers import as_array, same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import ANY_LAYOUT, EARLIER_CALL
 from course_utils.exercises.common.inputs import Rows, tensor
-from course_utils.exercises.common.recognisers import any_of, shaped
-from course_utils.exercises.nb04_tiny_transformer.positions import is_int64
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from course_utils.exercises.common.recognisers import any_of, is_int64, shaped
 
 
-def padded_positions(attention_mask: Tensor) -> Tensor:
+def padded_positions(attention_mask):
     """The reference solution."""
     return (attention_mask.cumsum(-1) - 1).clamp_min(0) * attention_mask
 

@@ -1,15 +1,8 @@
-"""Exercise 07.finish_reason: of the conditions that hold, the one that is reported. All 32 combinations are tried."""
+"""Exercise 07.finish_reason: which of the conditions that hold is reported. All 32 combinations are tried."""
 
 from typing import Any
 
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Holds, Recognises
 from course_utils.stopping import FinishReason
 
 EOS, STOP, CALL, LENGTH, CONTEXT = "EOS", "STOP_STRING", "TOOL_CALL", "LENGTH", "CONTEXT"

@@ -1,20 +1,16 @@
 """Exercise 07.read_call: the text of a tool call, read as data and never run."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 import json
 from typing import Any
 
 from course_utils.checker.answers import Unreadable, as_array
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Holds, Recognises
 
 
-def read_call(text: str) -> tuple[str, list[int]] | None:
+def read_call(text):
     """The (tool, args) of one complete, valid call; None for anything else."""
     try:
         call = json.loads(text)
@@ -122,8 +118,7 @@ EXERCISE = FunctionExercise(
         Case("unpacked", "the pair is the tool and one list. Here the numbers stand beside the tool.", _HAND,
              Recognises(lambda value: isinstance(value, tuple | list) and list(value) == ["multiply", 317, 24])),
         Case("numbers", "the numbers came out as another type. They are int in the text, and stay so.", _HAND,
-             Recognises(
-                        lambda value: not _same(value, "multiply", [317, 24]) and len(value) == 2
+             Recognises(lambda value: not _same(value, "multiply", [317, 24]) and len(value) == 2
                         and value[0] == "multiply" and [float(number) for number in value[1]] == [317, 24])),
         Case("by-hand", "the pair for this call is the name of the tool, and the list with the two numbers.", _HAND,
              _pair("multiply", [317, 24])),

@@ -1,20 +1,16 @@
 """Exercise 07.stop_matcher: a generator that streams a text up to a stop string."""
 
-from collections.abc import Callable, Iterable, Iterator
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Expectation,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from collections.abc import Callable
+
+from course_utils.checker.exercise import Call, Case, Expectation, FunctionExercise, Holds, Recognises
 from course_utils.exercises.common.deltas import Pieces, Reading, Reads, given, right_reading, same_reading, same_text
 from course_utils.exercises.common.hints import EARLIER_CALL
 
 
-def cut_at_stop(pieces: Iterable[str], stops: list[str]) -> Iterator[str]:
+def cut_at_stop(pieces, stops):
     """Yield the text of `pieces` up to the stop that completes first, each part as soon as it is certain."""
     held = ""  # the end of the text so far, as far as a stop may begin in it
     for piece in pieces:

@@ -1,5 +1,8 @@
 """Exercise 08.paired_difference. Its expected values are worked out by hand, beside each case, or by an oracle."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -7,19 +10,13 @@ from fractions import Fraction
 import numpy as np
 
 from course_utils.checker.answers import ATOL, as_array
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL
 from course_utils.exercises.common.inputs import tensor
 from course_utils.exercises.common.recognisers import any_of
 
 
-def paired_difference(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
+def paired_difference(a, b):
     """The mean of a - b and its standard error."""
     differences = [float(x) - float(y) for x, y in zip(a, b, strict=True)]
     n = len(differences)

@@ -3,14 +3,7 @@
 from fractions import Fraction
 
 from course_utils.checker.answers import as_array, same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    Equals,
-    FunctionExercise,
-    Raises,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Raises, Recognises
 from course_utils.exercises.common.recognisers import any_of
 
 

@@ -1,32 +1,23 @@
 """Exercise 09.last_token: the way to the logits is judged as well as the numbers."""
 
-from __future__ import annotations
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from course_utils.checker.answers import as_array, same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    FunctionExercise,
-    Holds,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, FunctionExercise, Holds, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL
 from course_utils.exercises.common.noting_llama import PAD, Note, handed_out, pristine, state
-
-if TYPE_CHECKING:
-    from torch import Tensor
-    from transformers import LlamaForCausalLM
 
 ATOL = 1e-4  # the contract's: float32, and two ways of computing the same
 
 
-def last_token_logits(model: LlamaForCausalLM, token_ids: Tensor) -> Tensor:
+def last_token_logits(model, token_ids):
     """The reference: the prefix fills a cache, then only the last token is fed behind it."""
     import torch
 
@@ -67,7 +58,7 @@ def _faulty(position: int | None = None, mask_length: int | None = None) -> np.n
     """(V,) of the last of _IDS behind a cache, at another position, or with a mask of another length."""
     import torch
 
-    extra: dict[str, Tensor] = {}
+    extra: dict[str, Any] = {}
     if position is not None:
         extra["position_ids"] = torch.tensor([[position]])
     if mask_length is not None:
@@ -94,7 +85,7 @@ def _right(ids: list[int], seed: int = 1, other: bool = False) -> Holds:
 
 
 def _noted(hint_id: str, hint: str, fault: Callable[[list[Note]], bool], call: Call | None = None) -> Case:
-    """A case that looks for a fault in the way alone. call: with _IDS too, and the first example if it is None."""
+    """A case that looks for a fault in the way, not in the numbers. call: the first example if it is None."""
     return Case(hint_id, hint, call or _HAND, Holds(lambda value, args: not fault(args[0].notes)))
 
 

@@ -6,14 +6,7 @@ from typing import Any
 import numpy as np
 
 from course_utils.checker.answers import same
-from course_utils.checker.exercise import (
-    Call,
-    Case,
-    FunctionExercise,
-    Holds,
-    Raises,
-    Recognises,
-)
+from course_utils.checker.exercise import Call, Case, FunctionExercise, Holds, Raises, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL
 from course_utils.exercises.common.meaning import N_ROWS, meant, wanted
 

@@ -7,6 +7,8 @@ The draws of a cell come from its seed and, as `sample`, the number of its promp
 and a prompt has the same random numbers under every setting: differences between settings can be compared in pairs.
 """
 
+import json
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,10 +20,13 @@ import pandas as pd
 import torch
 from tqdm.auto import tqdm
 
-from course_utils import sweep_store
+from course_utils.arguments import check_integer
 from course_utils.generation import Generation, generate, generate_batch
+from course_utils.metrics import entries
+from course_utils.randomness import check_uint64
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
+from course_utils.sweep.store import Store, digests
 
 SETTINGS = ("temperature", "top_k", "top_p", "min_p", "greedy")
 RESULTS = ("text", "finish_reason", "n_tokens", "error")
@@ -56,11 +61,12 @@ def sweep(
 ) -> pd.DataFrame:
     """All prompts × settings × seeds. An error in a cell is told in its row, and the others go on.
 
-    settings: a name → SamplingParams without a seed. seeds: 0 <= seed < 2**64, each once.
+    prompts, seeds: lists, since a row is known by their order. seeds: 0 <= seed < 2**64, each once.
+    settings: a name → SamplingParams without a seed. A name is a str or a number.
     metrics: a name → a function of a Generation that returns a number, a bool, a str or None.
-    keep: a file that every finished batch is added to at once. If it exists, what it holds is not computed again; a
-        file that was made with other arguments is refused. A metric is known by its name only: rename one that changes.
-        What failed is tried again.
+    keep: a file that every finished batch is added to at once; ~ is the home folder. If it exists, what it holds is not
+        computed again; a file that was made with other arguments, or that another sweep is adding to, is refused. A
+        metric is known by its name only: rename one that changes. What failed is tried again.
     n_jobs: processes; 1, or -1 for one for each core. None: 1, or what a surrounding `joblib.parallel_config` says.
         There `parallel_config(backend="dask")` sends the batches to the current Dask client's cluster.
     Returns a row for each cell, ordered by setting, seed, prompt. Columns: problem (number of the prompt), prompt,
@@ -68,6 +74,7 @@ def sweep(
     Raises ValueError or TypeError for arguments that make no sense, before anything is computed.
     """
     metrics = dict(metrics or {})
+    prompts, seeds, settings = entries("prompts", prompts), entries("seeds", seeds), _named(settings)
     _check(prompts, settings, seeds, metrics, batch_size)
     cells = [
         Cell(number, prompt, name, replace(params, seed=seed))
@@ -75,14 +82,14 @@ def sweep(
         for seed in seeds
         for number, prompt in enumerate(prompts)
     ]
-    arguments = sweep_store.digests(model, vocab, prompts, settings, seeds, list(metrics), stopping, batch_size)
-    store = sweep_store.Store(keep, arguments)
+    arguments = digests(model, vocab, prompts, settings, seeds, list(metrics), stopping, batch_size)
     batches = [cells[start : start + batch_size] for start in range(0, len(cells), batch_size)]
-    open_batches = [batch for batch in batches if any(cell.key not in store.rows for cell in batch)]
-    tasks = [joblib.delayed(_run_batch)(model, vocab, batch, metrics, stopping) for batch in open_batches]
-    with tqdm(total=len(cells), initial=len(store.rows), unit="text", disable=not progress) as bar, store:
-        for rows in _results(tasks, n_jobs):
-            bar.update(store.add(rows))
+    with Store(keep, arguments, list(metrics)) as store:
+        open_batches = [batch for batch in batches if any(cell.key not in store.rows for cell in batch)]
+        tasks = [joblib.delayed(_run_batch)(model, vocab, batch, metrics, stopping) for batch in open_batches]
+        with tqdm(total=len(cells), initial=len(store.rows), unit="text", disable=not progress) as bar:
+            for rows in _results(tasks, n_jobs):
+                bar.update(store.add(rows))
     if failed := sum(store.rows[cell.key]["error"] is not None for cell in cells):
         warnings.warn(f"{failed} of {len(cells)} cells failed; the column `error` says why.", stacklevel=2)
     return _table(cells, store.rows, list(metrics))
@@ -144,7 +151,7 @@ def _plain(value: object) -> bool | int | float | str | None:
     """A metric's value as a file can hold it: NumPy's and torch's single numbers become Python's."""
     value = value.item() if hasattr(value, "item") else value
     if value is None or isinstance(value, (bool, int, float, str)):
-        return value
+        return json.loads(json.dumps(value))  # an error for an integer of more digits than Python writes out
     raise TypeError(f"it gave a {type(value).__name__}; expected a number, a bool, a str or None.")
 
 
@@ -176,6 +183,17 @@ def _table(cells: Sequence[Cell], rows: Mapping[tuple, dict], metric_names: list
     )  # NaN where a filter is off, whatever the other rows have
 
 
+def _named(settings: Mapping[str, SamplingParams]) -> dict:
+    """The settings, their names as a file can hold them: a text or a number of Python's own."""
+    if not isinstance(settings, Mapping):
+        raise TypeError(f'settings is {settings!r}; expected a name for each SamplingParams, as {{"T = 1": …}}.')
+    names = entries("settings", list(settings))
+    for name in names:
+        if not isinstance(name, (str, int)) and not (isinstance(name, float) and math.isfinite(name)):
+            raise TypeError(f"settings has the name {name!r}; expected a str, such as 'T = 1', or a number.")
+    return dict(zip(names, settings.values(), strict=True))
+
+
 def _check(
     prompts: Sequence[str],
     settings: Mapping[str, SamplingParams],
@@ -183,9 +201,9 @@ def _check(
     metrics: Mapping[str, Callable],
     batch_size: int,
 ) -> None:
-    if isinstance(prompts, str) or not all(isinstance(prompt, str) for prompt in prompts):
-        raise TypeError("prompts is a str, or holds something else than one; expected a list of str.")
-    if not isinstance(settings, Mapping) or not all(isinstance(p, SamplingParams) for p in settings.values()):
+    if not all(isinstance(prompt, str) for prompt in prompts):
+        raise TypeError("prompts holds something else than a str; expected a list of str.")
+    if not all(isinstance(p, SamplingParams) for p in settings.values()):
         raise TypeError(f'settings is {settings!r}; expected a name for each SamplingParams, as {{"T = 1": …}}.')
     if not len(prompts) or not settings or not len(seeds):
         raise ValueError("There is nothing to do; expected at least one prompt, one setting and one seed.")
@@ -193,9 +211,13 @@ def _check(
         raise ValueError(f"The setting {seeded[0]!r} has a seed; expected none. Each setting gets all of `seeds`.")
     if len(set(seeds)) != len(seeds) or None in seeds:
         raise ValueError(f"seeds is {seeds!r}; expected each seed once, and none that is None.")
+    for seed in seeds:
+        check_uint64("seed", seed)
+    if nameless := [name for name in metrics if not isinstance(name, str)]:
+        raise TypeError(f"A metric is called {nameless[0]!r}; expected a str.")
     if taken := set(metrics) & {"problem", "prompt", "setting", "seed", "sample", *SETTINGS, *RESULTS}:
         raise ValueError(f"A metric is called {min(taken)!r}, which is a column already. Choose another name.")
-    if batch_size < 1:
+    if check_integer("batch_size", batch_size) < 1:
         raise ValueError(f"batch_size is {batch_size}; expected at least 1.")
     greedy = [name for name, params in settings.items() if params.greedy]
     if greedy and len(seeds) > 1:

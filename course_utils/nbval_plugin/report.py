@@ -3,7 +3,7 @@
     pytest --nbval-lax my_notebooks/03_top_k_top_p.ipynb
 
 It is loaded wherever the course is installed, so it imports next to nothing and acts only where nbval is active and
-the file is a notebook of this course. All that is heavier is in `nbval_items`.
+the file is a notebook of this course. All that is heavier is in `items`.
 
 --exercises=strict           unattempted exercises fail too
 --exercises-report=FILE      the verdicts as JSON: a list of file, notebook, exercise, verdict and hint_id
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-RESULT = "course_exercise"  # as in `nbval_items`, whose import would cost every pytest run a second
+RESULT = "course_exercise"  # as in `items`, whose import would cost every pytest run a second
 _WORDS = {"wrong": "not yet"}  # as in the learner's notebook; every other verdict is shown as it is called
 
 
@@ -41,9 +41,9 @@ def pytest_collect_file(file_path, parent):
     collectors = yield
     if file_path.suffix != ".ipynb" or not _nbval_is_active(parent.config):
         return collectors
-    from course_utils import nbval_items
+    from course_utils.nbval_plugin import items
 
-    return [nbval_items.replace(collector, file_path, parent) for collector in collectors]
+    return [items.replace(collector, file_path, parent) for collector in collectors]
 
 
 def _nbval_is_active(config) -> bool:

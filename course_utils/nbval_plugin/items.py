@@ -15,10 +15,16 @@ from pathlib import Path
 import pytest
 from nbval.plugin import Dummy, IPyNbCell, IPyNbFile, NbCellError
 
-from course_utils import exercises
 from course_utils.checking import RECORDS
-from course_utils.course_notebooks import cell_name, check_cells, check_numbers, find_notebook, why_unreadable
-from course_utils.nbval_kernel import KernelEnded, defaults, environment, watch
+from course_utils.nbval_plugin.files import (
+    cell_name,
+    check_cells,
+    check_numbers,
+    exercises_to_judge,
+    find_notebook,
+    why_unreadable,
+)
+from course_utils.nbval_plugin.kernel import KernelEnded, defaults, environment, watch
 
 RESULT = "course_exercise"  # the name under which a test's report carries its exercise's verdict
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -60,7 +66,7 @@ class CourseFile(IPyNbFile):
         for cell in cells:
             name = cell_name(cell.cell_num, cell.cell.metadata)
             yield CourseCell.from_parent(self, name=name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options)
-        for exercise_id in exercises.notebooks().get(self.notebook, ()):
+        for exercise_id in exercises_to_judge(self.path, self.notebook):
             yield ExerciseItem.from_parent(self, name=exercise_id)
 
     def setup(self):

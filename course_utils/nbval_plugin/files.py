@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from course_utils import exercises
+from course_utils import exercises, versions
 
 _NAME = re.compile(r'"course"\s*:\s*\{[^{}]*"notebook"\s*:\s*"([^"]+)"')
 _TAG = re.compile(r'"(?:check|exercise):(\d\d)\.[a-z_]+"')
@@ -78,3 +78,20 @@ def check_numbers(cells, exercise_id: str) -> set[int]:
 def check_cells(cells, exercise_id: str) -> list:
     """The cells that are tagged as an exercise's check."""
     return [cell for cell in cells if f"check:{exercise_id}" in (cell.metadata.get("tags") or [])]
+
+
+def exercises_to_judge(path: Path, name: str) -> list[str]:
+    """The ids of the exercises that this copy of the notebook `name` is judged by, in the order of the course.
+
+    These are the exercises of the version that it was made from, so that a deleted cell counts as missing and an
+    exercise that was added to the course later does not, and those whose cells it has besides.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        notebook = json.loads(text)
+        version = versions.digest(notebook)  # the course's own file, or one that nobody has changed
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        text, notebook, version = "", None, None
+    asked = {*versions.exercises_of(name, versions.version_of(path, notebook) or version)}
+    there = set(re.findall(r'"(?:check|exercise):(\d\d\.[a-z_]+)"', text))
+    return [exercise_id for exercise_id in exercises.notebooks().get(name, ()) if exercise_id in asked | there]

@@ -12,9 +12,11 @@ from pathlib import Path
 from torch import nn
 
 from course_utils.checkpoint import fingerprint
+from course_utils.file_lock import lock_for_writing
 from course_utils.generation.reproduction import OLDER
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
+from course_utils.text import as_path
 
 KIND = "sweep of prompts, settings and seeds"
 FORMAT = 2  # of the file; another number is another meaning of a line
@@ -57,33 +59,39 @@ def digests(
 class Store:
     """The rows of the cells that are finished: (problem, setting, seed) → row. With a path, they are in a file as well.
 
-    Use it in a `with` while rows are added.
+    Use it in a `with` while rows are added: meanwhile nobody else may add to the file.
+    path: ~ is the home folder. metric_names: what a row holds beside what every row holds.
+    Raises ValueError for a file of something else or of another sweep, and one that another sweep is adding to.
     """
 
-    def __init__(self, path: str | Path | None, arguments: Mapping[str, str]):
-        self.path = None if path is None else Path(path)
+    def __init__(self, path: str | Path | None, arguments: Mapping[str, str], metric_names: Sequence[str] = ()):
+        self.path = None if path is None else as_path(path)
         self.header = {"what": KIND, "format": FORMAT, "arguments": dict(arguments)}
         self.rows: dict[tuple, dict] = {}
-        self._file = None
-        if self.path is not None and self.path.exists():
-            self._read()
+        self._fields = {"problem", "setting", "seed", "text", "finish_reason", "n_tokens", "error", *metric_names}
+        self._file = self._lock = None
+        self._read()
 
     def _read(self) -> None:
+        if self.path is None or not self.path.exists():
+            return
+        if not self.path.is_file():
+            raise ValueError(f"{self.path} is a folder. Give `keep` the name of a file.")
         first, *lines = self.path.read_text(encoding="utf-8", errors="replace").split("\n")
         if not first and not lines:
             return  # an empty file is as good as none
         header = _loaded(first)
-        if header is None or header.get("what") != KIND:
+        theirs = {} if header is None else header.get("arguments")
+        if header is None or header.get("what") != KIND or not isinstance(theirs, dict):
             raise ValueError(
                 f"{self.path} is not a file of a sweep. Give `keep` a new name; this file was left as it is."
             )
-        if (theirs := header.get("format", 1)) != FORMAT:
-            reason = f" {OLDER}" if theirs == 1 else ""
+        if (format_there := header.get("format", 1)) != FORMAT:
+            reason = f" {OLDER}" if format_there == 1 else ""
             raise ValueError(
-                f"{self.path} has the format {theirs}; expected {FORMAT}.{reason} Give `keep` a new name; this file "
-                f"was left as it is."
+                f"{self.path} has the format {format_there!r}; expected {FORMAT}.{reason} Give `keep` a new name; this "
+                f"file was left as it is."
             )
-        theirs = header.get("arguments", {})
         other = [name for name, value in self.header["arguments"].items() if theirs.get(name) != value]
         if other:
             raise ValueError(
@@ -92,22 +100,39 @@ class Store:
             )
         for line in lines:
             row = _loaded(line)
-            if row is not None and row.get("error") is None:
+            if row is not None and self._is_result(row):
                 self.rows.setdefault(_key(row), row)
+
+    def _is_result(self, row: Mapping) -> bool:
+        """Whether a line holds a finished cell; what was damaged is computed again."""
+        counts = (row.get(name) for name in ("problem", "seed", "n_tokens"))
+        plain = isinstance(row.get("setting"), (str, int, float)) and isinstance(row.get("text"), str)
+        return row.keys() >= self._fields and row["error"] is None and plain and all(type(n) is int for n in counts)
 
     def __enter__(self) -> "Store":
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            part = self.path.with_name(self.path.name + ".part")
-            whole = "".join(_line(entry) for entry in (self.header, *self.rows.values()))  # without lines that were cut
-            part.write_text(whole, encoding="utf-8", newline="\n")
-            part.replace(self.path)
-            self._file = self.path.open("a", encoding="utf-8", newline="\n")
+            self._lock = lock_for_writing(self.path)
+            try:
+                self._read()  # again: what another sweep has added meanwhile
+                self._open()
+            except BaseException:
+                self._lock.release()
+                raise
         return self
+
+    def _open(self) -> None:
+        part = self.path.with_name(self.path.name + ".part")
+        whole = "".join(_line(entry) for entry in (self.header, *self.rows.values()))  # without lines that were cut
+        part.write_text(whole, encoding="utf-8", newline="\n")
+        part.replace(self.path)
+        self._file = self.path.open("a", encoding="utf-8", newline="\n")
 
     def __exit__(self, *error: object) -> None:
         if self._file is not None:
             self._file.close()
+        if self._lock is not None:
+            self._lock.release()
 
     def add(self, rows: Sequence[dict]) -> int:
         """Keep rows; returns how many of them are new. They pass through JSON, so that new and old ones are alike."""
@@ -134,6 +159,6 @@ def _loaded(line: str) -> dict | None:
     """The object of a line, or None if it is empty or was cut off."""
     try:
         entry = json.loads(line)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None
