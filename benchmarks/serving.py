@@ -140,9 +140,8 @@ def throughput(model: Transformer, theirs: LlamaForCausalLM, n: int, repeats: in
             differ = sum(a != b for a, b in zip(alone, texts, strict=True))
             assert name.startswith("transformers") or differ <= 1, f"{name}: {differ} texts differ"  # a near tie
     best = times["ours, up to 32"]
-    print(
-        f"\n{n} requests, {sum(len(p) + 1 for p, _, _ in requests)} prompt and {n_tokens} new tokens, medians of {repeats}"
-    )
+    n_prompt = sum(len(prompt) + 1 for prompt, _, _ in requests)
+    print(f"\n{n} requests, {n_prompt} prompt and {n_tokens} new tokens, medians of {repeats}")
     print(f"Greedy texts of transformers that equal ours: {same} of {len(few)}\n")
     print("| how | tokens a second | ours by this |\n|---|---|---|")
     for name, spent in times.items():

@@ -62,7 +62,7 @@ def say(step: Step, n_blocks: int) -> str:
     """What a step did, and how the blocks are held after it, in words."""
     done = [
         *(f"text {number} begins{f' and finds {n} tokens' if n else ''}" for number, n in step.admitted),
-        *(f"{n} prompt tokens of text {number}" for number, n in step.prefilled),
+        *(f"{n} prompt token{'s' * (n > 1)} of text {number}" for number, n in step.prefilled),
         *([f"one token each of {_texts(step.decoded)}"] if step.decoded else []),
         *(f"text {number} is preempted" for number in step.preempted),
         *(f"text {number} ends" for number in step.finished),
