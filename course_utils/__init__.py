@@ -32,6 +32,7 @@ Models and their caches
 
 From a prompt to a text
     generation        from a prompt to a text: one way for every model, alone, in a batch or streamed
+    serving           many texts at once: blocks of cache, shared beginnings, requests that come and go
     compare_logits    the one equivalence check
     clinic            decoders with planted faults, and what tells them apart
     tool_calls        a call is read, judged, run, and its result fed back

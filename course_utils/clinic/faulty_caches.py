@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from course_utils.kv_cache import KVCache
+from course_utils.kv_cache import KVCache, Weights
 from course_utils.transformer import Transformer
 
 
@@ -17,7 +17,7 @@ class Misplacing(KVCache):
     def positions(self, n_new: int, attention_mask: Tensor | None = None) -> Tensor:
         if not self.n_tokens:
             return super().positions(n_new, attention_mask)
-        model = self._model()
+        model = self._weights.model()
         assert isinstance(model, Transformer)
         first = min(self.first_position(), model.block_size - n_new)
         return torch.arange(first, first + n_new)[None]
@@ -102,5 +102,5 @@ class TrustsWeights(KVCache):
     """Old keys and values are used although the weights have changed."""
 
     def check(self, model: nn.Module, token_ids: Tensor) -> None:
-        self._versions = [parameter._version for parameter in self._parameters]
+        self._weights = Weights(model)
         super().check(model, token_ids)

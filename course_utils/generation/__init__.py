@@ -94,7 +94,7 @@ def generate(
     row = start(model, vocab, prompt, sampling, stopping, sample)
     origin = reproduction.origin_of(model, vocab, use_cache)
     Batch(model, [row], use_cache).run()
-    return _finished(row, origin)
+    return finished(row, origin)
 
 
 def generate_batch(
@@ -117,7 +117,7 @@ def generate_batch(
     rows = [start(model, vocab, prompt, *setting) for prompt, setting in zip(prompts, settings, strict=True)]
     origin = reproduction.origin_of(model, vocab, use_cache)
     Batch(model, rows, use_cache).run()
-    return [_finished(row, origin) for row in rows]
+    return [finished(row, origin) for row in rows]
 
 
 def stream(
@@ -145,7 +145,7 @@ def _chunks(model: LanguageModel, vocab: Vocabulary, row: Row, use_cache: bool) 
         if text := "".join(row.shown[n_given:]):
             yield Chunk(text)
             n_given = len(row.shown)
-    yield Chunk("", _finished(row, origin))
+    yield Chunk("", finished(row, origin))
 
 
 def reproduce(model: LanguageModel, vocab: Vocabulary, record: dict) -> Generation:
@@ -178,7 +178,8 @@ def start(
     return Row(Request.of(vocab, prompt, sampling, stopping, sample, context_size))
 
 
-def _finished(row: Row, origin: reproduction.Origin) -> Generation:
+def finished(row: Row, origin: reproduction.Origin) -> Generation:
+    """The text of a row that has ended. Whoever drives rows begins with `start` and ends with this."""
     assert row.finish_reason is not None
     return Generation(
         prompt=row.request.prompt,

@@ -26,6 +26,7 @@ from course_utils.plots.cache import cache_filling, say_bytes
 from course_utils.plots.compare_logits import divergence, divergence_grid
 from course_utils.plots.comparison import calibration_curve, dots_with_intervals, side_by_side
 from course_utils.plots.diagrams import choice_steps, logits_cube, the_loop, u_on_a_ruler
+from course_utils.plots.serving import timeline
 from course_utils.plots.streaming import held_back
 from course_utils.plots.training import LiveLoss, smoothed, training_curve
 
@@ -59,6 +60,7 @@ __all__ = [
     "side_by_side",
     "smoothed",
     "the_loop",
+    "timeline",
     "training_curve",
     "u_on_a_ruler",
 ]
