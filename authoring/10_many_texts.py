@@ -6,6 +6,7 @@
 # figures by which a server is judged; and find a fault in a paged cache by its logits.
 #
 # **You need** notebooks 05 to 07. **Time:** 80 minutes. A teaching example, not a production server.
+# **Before:** [09 Real libraries](09_real_libraries.ipynb)
 
 # %% id="setup"
 import math

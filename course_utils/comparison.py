@@ -89,7 +89,7 @@ class Discordance:
     """Pairs of right and wrong answers, and the exact McNemar test of those in which only one is right.
 
     only_a, only_b: pairs in which only a, or only b, is right. n: all pairs. p_value: if neither setting were better,
-    the chance of a split of the discordant pairs at least this uneven; 1 if there are none.
+    the chance of a split of the discordant pairs at least this uneven; 1 if there is no such pair.
     """
 
     only_a: int

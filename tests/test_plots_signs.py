@@ -53,6 +53,7 @@ PICTURES = {
     "the_loop": lambda t: said(plots.the_loop(HARD, [t], t)),
     "logits_cube": lambda t: said(plots.logits_cube(CUBE, [[t, "猫"]], HARD)),
     "prefill_and_decode": lambda t: said(plots.prefill_and_decode([t, *HARD], 2)),
+    "timeline": lambda t: plots.timeline({name: "WPD" for name in HARD}, t),
     "attention_map": lambda t: said(plots.attention_map([VALUES], [t], HARD, t)),
     "probability_bars": lambda t: plots.probability_bars(HARD, {t: VALUES, "猫": VALUES}, t),
     "bigram_table": lambda t: plots.bigram_table(torch.eye(len(HARD)), HARD, t),

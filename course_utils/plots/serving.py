@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch, Rectangle
 
-from course_utils.plots.basics import BLUE, GREY, ORANGE, VERMILION, new_axes
+from course_utils.plots.basics import BLUE, GREY, ORANGE, VERMILION, legend_beside, new_axes
+from course_utils.plots.signs import write
 
 _KINDS = {
     "W": ("waits", "white", ""),
@@ -34,7 +35,7 @@ def timeline(states: Mapping[str, str], title: str) -> Axes:
     shown = [kind for letter, kind in _KINDS.items() if any(letter in letters for letters in states.values())]
     handles = [Patch(facecolor=colour, hatch=hatch, edgecolor=GREY, label=name) for name, colour, hatch in shown]
     n_steps = max(map(len, states.values()), default=1)
-    ax.set(title=title, xlabel="step of the engine", ylabel="text", xlim=(0, n_steps),
-           ylim=(len(states) - 0.4, -0.6), yticks=range(len(states)), yticklabels=list(states))  # fmt: skip
-    ax.legend(handles=handles, loc="upper left", bbox_to_anchor=(1, 1), fontsize=8)
+    ax.set(xlim=(0, n_steps), ylim=(len(states) - 0.4, -0.6), yticks=range(len(states)))
+    write(ax, title=title, xlabel="step of the engine", ylabel="text", yticklabels=list(states))
+    legend_beside(ax, handles)
     return ax
