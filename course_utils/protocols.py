@@ -3,12 +3,16 @@
 Anything with these methods will do, whatever its class: the tiny Llama, a bigram, a planned model, a mock of ten lines.
 The loop needs no more than `LanguageModel` and `Vocabulary`. `Cache` is what a transformer asks of the object that
 keeps its keys and values; another model's cache may be something else, and only that model reads it.
+This module does not import torch, which only the types name, so that what works on texts alone stays quick to load.
 """
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from __future__ import annotations
 
-from torch import Tensor, nn
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
 
 
 class LanguageModel(Protocol):
