@@ -19,7 +19,7 @@ from wrong_solutions import RIGHT, WRONG
 
 from course_utils import exercises
 from course_utils.checker.exercise import ValueExercise
-from course_utils.nbval_plugin import files, items, kernel, report
+from course_utils.nbval_plugin import files, kernel, report, verdicts
 
 TESTS = Path(__file__).resolve().parent
 SHIPPED = sorted((TESTS.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -315,7 +315,7 @@ def test_nbv_15_the_table_counts_what_was_not_passed(lax):
 
 
 def test_the_report_is_json(lax):
-    assert all(set(e) == {"file", "notebook", "exercise", "verdict", "hint_id"} for e in lax.report)
+    assert all(set(e) == {"file", "notebook", "exercise", "verdict", "hint_id", "reason"} for e in lax.report)
     [entry] = [e for e in lax.report if e["file"] == "wrong.ipynb"]
     assert entry["notebook"] == "00_start_here" and entry["hint_id"] == "equal-shares"
 
@@ -354,7 +354,7 @@ def test_the_plugin_is_registered_and_names_agree():
     from importlib.metadata import entry_points
 
     assert {point.value for point in entry_points(group="pytest11")} >= {"course_utils.nbval_plugin.report"}
-    assert report.RESULT == items.RESULT
+    assert report.RESULT == verdicts.RESULT
 
 
 # Parts
