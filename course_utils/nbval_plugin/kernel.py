@@ -83,7 +83,7 @@ def watch(file: IPyNbFile) -> None:
             if file.timed_out and time.monotonic() >= until:
                 raise Empty
             if message["msg_type"] in _OUTPUTS:
-                asked, content = message["parent_header"].get("msg_id", ""), message["content"]
+                asked, content = message.get("parent_header", {}).get("msg_id", ""), message["content"]
                 printed[asked] = printed.get(asked, 0) + len(content.get("text") or str(content.get("data")))
                 if printed[asked] > _OUTPUT and time.monotonic() < until:
                     continue
