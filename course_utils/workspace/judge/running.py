@@ -109,7 +109,11 @@ def _judge(
         entries = {}
     unknown = ("not reached", None, ended)
     return {
-        exercise: (entry["verdict"], entry["hint_id"], entry["reason"] or ("" if entry["verdict"] == "passed" else ended))
+        exercise: (
+            entry["verdict"],
+            entry["hint_id"],
+            entry["reason"] or ("" if entry["verdict"] == "passed" else ended),
+        )
         if (entry := entries.get(exercise))
         else unknown
         for exercise in exercises
