@@ -3,15 +3,18 @@ PYTHON ?= python3
 LAB_ARGS ?=
 CHECK_ARGS ?=
 NB ?=
+FOLDER ?=
+JUDGE_ARGS ?=
 PY := .venv/bin/python
 
-.PHONY: help env lab check update reset test portability corpus notebooks exercises
+.PHONY: help env lab check update reset judge test portability corpus notebooks exercises
 
 help:
 	@echo 'make lab              open the course in JupyterLab; LAB_ARGS="--no-browser --port 8899" passes options on'
 	@echo 'make check            judge the exercises in all of your notebooks; NB=03 for one of them'
 	@echo 'make update NB=03     the new notebook 03 with your answers in it; yours is kept as a dated copy'
 	@echo 'make reset NB=03      a fresh notebook 03; yours is kept as a dated copy'
+	@echo 'make judge FOLDER=…   for teachers: judge a folder of submissions; JUDGE_ARGS="-n 2" passes options on'
 	@echo 'make test             everything that is tested, as CI does it'
 	@echo 'make portability      the notebooks alone, with one thread and two, with AVX2 and without, then old copies of learners; takes long'
 	@echo 'make notebooks        for contributors: build notebooks/ from authoring/; NB=02 for one of them'
@@ -33,6 +36,9 @@ update: env
 
 reset: env
 	@$(PY) -m course_utils.workspace reset $(NB)
+
+judge: env
+	@$(PY) -m course_utils.workspace judge "$(FOLDER)" $(JUDGE_ARGS)
 
 test: env
 	$(PY) -m ruff check .

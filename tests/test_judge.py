@@ -1,7 +1,7 @@
 """A class of odd submissions: each gets the verdict that it deserves, and no file of it changes.
 
-A kernel costs a second or more, so the whole class is judged once with one notebook at a time and once with two, and the
-tests look at the results of both.
+A kernel costs a second or more, so the whole class is judged once with one notebook at a time and once with two, and
+the tests look at the results of both.
 """
 
 import contextlib

@@ -97,6 +97,9 @@ BROKEN = {
 }
 
 
+DEALT_OUT = ("right", "right then wrong", "wrong then right", "error", "raises html overwritten")
+
+
 class Result:
     """What one pytest process came to."""
 
@@ -189,6 +192,7 @@ def runs(tmp_path_factory):
         "solved": ({path.stem: filled(path, solved, whole=True) for path in shipped}, "--nbval", "--exercises=strict"),
         "planted": ({path.stem: filled(path, planted, whole=False) for path in shipped}, "--nbval"),
         "lax": ({**NOTEBOOKS, **BROKEN}, "--nbval-lax", f"--nbval-cell-timeout={TIMEOUT}"),
+        "dealt out": ({name: NOTEBOOKS[name] for name in DEALT_OUT}, "--nbval-lax", "-n", "2"),
         "strict": ({"differs": differs, "open": NOTEBOOKS["open"]}, "--nbval", "--exercises=strict"),
     }
     environments = {"strict": {"PYTHONWARNINGS": "error"}}  # NBV-17
@@ -333,6 +337,14 @@ def test_unattempted_exercises_fail_with_strict_only(strict, lax):
     assert strict.verdicts("open") == lax.verdicts("open") == {"00.first_answer": "not attempted"}
 
 
+def test_the_verdicts_do_not_hang_on_how_a_run_is_distributed(runs, lax):
+    """pytest-xdist deals out single tests by default: cells of one notebook, to processes with kernels of their own."""
+    dealt_out = runs["dealt out"]
+    expected = [entry for entry in lax.report if entry["file"].removesuffix(".ipynb") in DEALT_OUT]
+    assert dealt_out.report == expected and "created: 2/2 workers" in dealt_out.text
+    assert [entry["file"] for entry in expected] == sorted(entry["file"] for entry in expected)
+
+
 # Harmless elsewhere
 
 
@@ -389,33 +401,33 @@ class Clock:
         return self.now < self.dies_after
 
 
-def watched(kernel, timed_out=False):
-    file = SimpleNamespace(kernel=kernel, timed_out=timed_out, exited=False)
+def watched(clock, timed_out=False):
+    file = SimpleNamespace(kernel=clock, timed_out=timed_out, exited=False)
     kernel.watch(file)
     return file
 
 
 def test_a_kernel_that_dies_is_noticed_within_a_second(monkeypatch):
-    kernel = Clock(monkeypatch, dies_after=2)
+    clock = Clock(monkeypatch, dies_after=2)
     with pytest.raises(kernel.KernelEnded):
-        watched(kernel).kernel.get_message("shell", timeout=300)
-    assert kernel.now < 3
+        watched(clock).kernel.get_message("shell", timeout=300)
+    assert clock.now < 3
 
 
 def test_a_kernel_that_lives_is_waited_for_up_to_the_timeout(monkeypatch):
-    kernel = Clock(monkeypatch)
+    clock = Clock(monkeypatch)
     with pytest.raises(kernel.Empty):
-        watched(kernel).kernel.get_message("shell", timeout=30)
-    assert 30 <= kernel.now < 31
+        watched(clock).kernel.get_message("shell", timeout=30)
+    assert 30 <= clock.now < 31
 
 
 def test_a_cell_that_prints_on_after_its_interrupt_is_given_up(monkeypatch):
-    kernel = Clock(monkeypatch, chatty=True)
-    file = watched(kernel, timed_out=True)
+    clock = Clock(monkeypatch, chatty=True)
+    file = watched(clock, timed_out=True)
     with pytest.raises(kernel.Empty):
         for _ in range(10_000):
             file.kernel.get_message("iopub", timeout=5)
-    assert kernel.now < 10
+    assert clock.now < 10
 
 
 @pytest.mark.parametrize(("keepkernel", "exited"), [(False, True), (True, False)])

@@ -1,7 +1,8 @@
 """The tests beside a notebook's cells: one for each exercise, and one that stands for a file that cannot be read.
 
-The verdict on an exercise never comes from a cell's output. It comes from what `check` recorded while the cells ran, and
-the last record counts. Without a record the exercise has failed; if its own cell raised an error, the verdict says so.
+The verdict on an exercise never comes from a cell's output. It comes from what `check` recorded while the cells ran,
+and the last record counts. Without a record the exercise has failed; if its own cell raised an error, the verdict
+says so.
 """
 
 import os

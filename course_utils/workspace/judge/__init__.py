@@ -21,8 +21,8 @@ from course_utils.workspace.judge.submissions import Submission, find
 def main(arguments: list[str]) -> int:
     """The command. Returns 0 once all is judged, whatever the verdicts, and 130 if Ctrl-C ended it before.
 
-    Raises ValueError for a folder that is not there, that holds no notebook of the course, or in which the reports would
-    lie.
+    Raises ValueError for a folder that is not there, that holds no notebook of the course, or that holds the folder of
+    the reports.
     """
     parser = argparse.ArgumentParser(prog="python -m course_utils.workspace judge", description="Judge submissions.")
     parser.add_argument("folder", type=Path, help="a folder with a folder for each learner, or with all notebooks")

@@ -39,6 +39,7 @@ def run(submission: Submission, limits: Limits, threads: int, stop: threading.Ev
     """
     begun = time.monotonic()
     common = {"learner": submission.learner, "file": submission.file, "notebook": submission.notebook}
+    judged: dict[str | None, tuple[str, str | None, str]]
     if submission.problem:
         judged = {None: ("unreadable", None, f"{submission.path.name} cannot be read: {submission.problem}")}
     else:
@@ -107,17 +108,12 @@ def _judge(
         entries = {entry["exercise"]: entry for entry in json.loads(report.read_text(encoding="utf-8"))}
     except (OSError, ValueError):
         entries = {}
-    unknown = ("not reached", None, ended)
-    return {
-        exercise: (
-            entry["verdict"],
-            entry["hint_id"],
-            entry["reason"] or ("" if entry["verdict"] == "passed" else ended),
-        )
-        if (entry := entries.get(exercise))
-        else unknown
-        for exercise in exercises
-    }
+    judged: dict[str | None, tuple[str, str | None, str]] = {}
+    for exercise in exercises:
+        entry = entries.get(exercise, {"verdict": "not reached", "hint_id": None, "reason": ""})
+        reason = "" if entry["verdict"] == "passed" else entry["reason"] or ended
+        judged[exercise] = (entry["verdict"], entry["hint_id"], reason)
+    return judged
 
 
 def _run(command: list[str], folder: Path, environment: dict[str, str], seconds: float, stop: threading.Event) -> str:

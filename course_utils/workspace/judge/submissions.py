@@ -93,7 +93,8 @@ def without_outputs(path: Path) -> str:
     """
     book = nbformat.reads(path.read_bytes().decode("utf-8-sig"), as_version=4)
     for cell in book.cells:
-        cell.metadata, cell.source  # a cell without these is none
+        if not isinstance(cell.source, str) or not isinstance(cell.metadata, dict):
+            raise ValueError("a cell has no source or no metadata")
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
     return nbformat.writes(book)
