@@ -431,3 +431,56 @@ def test_TXT_09_copies_are_utf8_in_every_locale(folders):
     environment = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
     subprocess.run([sys.executable, "-c", script, shipped, mine], env=environment, cwd=workspace.ROOT, check=True)
     assert "“q” 中" in (mine / NAMES[0]).read_text(encoding="utf-8")
+
+
+# In a learner's own folder, as on a hub
+
+
+@pytest.fixture
+def home(called, folders, monkeypatch):
+    """A learner's folder elsewhere, with copies in it, as the current one."""
+    folder = folders[0].parent / "home" / "course"
+    assert commands.main(["fill", str(folder)]) == 0
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_fill_makes_a_learners_folder_and_can_be_repeated(home, folders, capsys):
+    assert set(files(home)) == {*NAMES, ".copied.json"} and not folders[1].exists()
+    before = files(home)
+    assert commands.main(["fill", str(home)]) == 0 and files(home) == before
+    assert "has all notebooks already" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="one folder, got none"):
+        commands.main(["fill"])
+
+
+def test_reset_and_update_mean_the_folder_in_which_they_are_given(home, folders, capsys):
+    commands.main(["reset", "03"])
+    assert len(list(home.glob("03_top_k_top_p.*.ipynb"))) == 1 and not folders[1].exists()
+    write(folders[0] / NAMES[0], notebook("x = 3"))
+    capsys.readouterr()
+    commands.main(["fill", str(home)])
+    told = capsys.readouterr().out
+    assert "python -m course_utils.workspace update 00, in a terminal in this folder" in told and "make" not in told
+    commands.main(["update", "00"])
+    assert [cell["source"] for cell in read(home / NAMES[0])["cells"]][1] == "x = 3"
+
+
+def test_check_runs_in_the_learners_folder_and_writes_nothing_into_the_projects(home, called, monkeypatch):
+    monkeypatch.setenv("COURSE_BUDGET", "small")
+    commands.main(["check", "3"])
+    [command] = called
+    assert command[-1] == str(home / NAMES[1]) and f"--rootdir={home}" in command
+    assert command[command.index("-p") + 1] == "no:cacheprovider"
+    assert command[command.index("-c") + 1] == str(workspace.ROOT / "pyproject.toml")
+
+
+def test_without_permission_to_write_a_sentence_says_where(home, monkeypatch):
+    def refused(source, target):
+        raise PermissionError(13, "Permission denied", str(target))
+
+    monkeypatch.setattr(copies.os, "replace", refused)
+    before = files(home)
+    with pytest.raises(SystemExit, match="cannot be written: you have no permission there"):
+        commands.main(["fill", str(home.parent / "other")])
+    assert files(home) == before
