@@ -4,9 +4,11 @@ LAB_ARGS ?=
 CHECK_ARGS ?=
 NB ?=
 PORT ?= 8000
+FOLDER ?=
+JUDGE_ARGS ?=
 PY := .venv/bin/python
 
-.PHONY: help env lab page check update reset test test-page portability corpus notebooks exercises
+.PHONY: help env lab page check update reset judge test test-page portability corpus notebooks exercises
 
 help:
 	@echo 'make lab              open the course in JupyterLab; LAB_ARGS="--no-browser --port 8899" passes options on'
@@ -14,6 +16,7 @@ help:
 	@echo 'make check            judge the exercises in all of your notebooks; NB=03 for one of them'
 	@echo 'make update NB=03     the new notebook 03 with your answers in it; yours is kept as a dated copy'
 	@echo 'make reset NB=03      a fresh notebook 03; yours is kept as a dated copy'
+	@echo 'make judge FOLDER=…   for teachers: judge a folder of submissions; JUDGE_ARGS="-n 2" passes options on'
 	@echo 'make test             everything that is tested, as CI does it'
 	@echo 'make test-page        the page, built and tried in a browser; needs Node and Chromium'
 	@echo 'make portability      every notebook with one thread and two, with AVX2 and without; then whole copies with every exercise solved'
@@ -40,6 +43,9 @@ update: env
 
 reset: env
 	@$(PY) -m course_utils.workspace reset $(NB)
+
+judge: env
+	@$(PY) -m course_utils.workspace judge "$(FOLDER)" $(JUDGE_ARGS)
 
 test: env
 	$(PY) -m ruff check .

@@ -56,7 +56,5 @@ The checker and the learner's copies
     checking          check, hint and solution, as the notebooks call them
     versions          from which version of a notebook a copy was made, and that version's exercises
     nbval_plugin      the pytest plugin: a notebook run by nbval, its exercises judged
-    carry             a learner's cells, carried into a newer version of their notebook
-    start_lab         the command that starts JupyterLab
-    workspace         the learner's copies of the notebooks, and JupyterLab
+    workspace         the learner's copies of the notebooks, JupyterLab, and a teacher's folder of submissions
 """

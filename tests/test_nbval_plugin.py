@@ -19,7 +19,7 @@ from wrong_solutions import RIGHT, WRONG
 
 from course_utils import exercises
 from course_utils.checker.exercise import ValueExercise
-from course_utils.nbval_plugin import files, items, kernel, report
+from course_utils.nbval_plugin import files, kernel, report, verdicts
 
 TESTS = Path(__file__).resolve().parent
 SHIPPED = sorted((TESTS.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -97,6 +97,9 @@ BROKEN = {
     "cut off": '{"metadata": {"course": {"notebook": "00_start_here"}},\n "cells": [',
     "no notebook": '{"course": {"notebook": "00_start_here"}}',
 }
+
+
+DEALT_OUT = ("right", "right then wrong", "wrong then right", "error", "raises html overwritten")
 
 
 class Result:
@@ -191,6 +194,7 @@ def runs(tmp_path_factory):
         "solved": ({path.stem: filled(path, solved, WHOLE) for path in shipped}, "--nbval", "--exercises=strict"),
         "planted": ({path.stem: filled(path, planted, whole=False) for path in shipped}, "--nbval"),
         "lax": ({**NOTEBOOKS, **BROKEN}, "--nbval-lax", f"--nbval-cell-timeout={TIMEOUT}"),
+        "dealt out": ({name: NOTEBOOKS[name] for name in DEALT_OUT}, "--nbval-lax", "-n", "2"),
         "strict": ({"differs": differs, "open": NOTEBOOKS["open"]}, "--nbval", "--exercises=strict"),
     }
     environments = {"strict": {"PYTHONWARNINGS": "error"}}  # a warning is an error there
@@ -317,7 +321,7 @@ def test_the_table_counts_what_was_not_passed(lax):
 
 
 def test_the_report_is_json(lax):
-    assert all(set(e) == {"file", "notebook", "exercise", "verdict", "hint_id"} for e in lax.report)
+    assert all(set(e) == {"file", "notebook", "exercise", "verdict", "hint_id", "reason"} for e in lax.report)
     [entry] = [e for e in lax.report if e["file"] == "wrong.ipynb"]
     assert entry["notebook"] == "00_start_here" and entry["hint_id"] == "equal-shares"
 
@@ -333,6 +337,14 @@ def test_unattempted_exercises_fail_with_strict_only(strict, lax):
     assert strict.outcome("open", "00.first_answer") == "failure"
     assert "Not attempted" in strict.said("open", "00.first_answer")
     assert strict.verdicts("open") == lax.verdicts("open") == {"00.first_answer": "not attempted"}
+
+
+def test_the_verdicts_do_not_hang_on_how_a_run_is_distributed(runs, lax):
+    """pytest-xdist deals out single tests by default: cells of one notebook, to processes with kernels of their own."""
+    dealt_out = runs["dealt out"]
+    expected = [entry for entry in lax.report if entry["file"].removesuffix(".ipynb") in DEALT_OUT]
+    assert dealt_out.report == expected and "created: 2/2 workers" in dealt_out.text
+    assert [entry["file"] for entry in expected] == sorted(entry["file"] for entry in expected)
 
 
 # Harmless elsewhere
@@ -356,7 +368,7 @@ def test_the_plugin_is_registered_and_names_agree():
     from importlib.metadata import entry_points
 
     assert {point.value for point in entry_points(group="pytest11")} >= {"course_utils.nbval_plugin.report"}
-    assert report.RESULT == items.RESULT
+    assert report.RESULT == verdicts.RESULT
 
 
 # Parts
@@ -391,33 +403,33 @@ class Clock:
         return self.now < self.dies_after
 
 
-def watched(kernel, timed_out=False):
-    file = SimpleNamespace(kernel=kernel, timed_out=timed_out, exited=False)
+def watched(clock, timed_out=False):
+    file = SimpleNamespace(kernel=clock, timed_out=timed_out, exited=False)
     kernel.watch(file)
     return file
 
 
 def test_a_kernel_that_dies_is_noticed_within_a_second(monkeypatch):
-    kernel = Clock(monkeypatch, dies_after=2)
+    clock = Clock(monkeypatch, dies_after=2)
     with pytest.raises(kernel.KernelEnded):
-        watched(kernel).kernel.get_message("shell", timeout=300)
-    assert kernel.now < 3
+        watched(clock).kernel.get_message("shell", timeout=300)
+    assert clock.now < 3
 
 
 def test_a_kernel_that_lives_is_waited_for_up_to_the_timeout(monkeypatch):
-    kernel = Clock(monkeypatch)
+    clock = Clock(monkeypatch)
     with pytest.raises(kernel.Empty):
-        watched(kernel).kernel.get_message("shell", timeout=30)
-    assert 30 <= kernel.now < 31
+        watched(clock).kernel.get_message("shell", timeout=30)
+    assert 30 <= clock.now < 31
 
 
 def test_a_cell_that_prints_on_after_its_interrupt_is_given_up(monkeypatch):
-    kernel = Clock(monkeypatch, chatty=True)
-    file = watched(kernel, timed_out=True)
+    clock = Clock(monkeypatch, chatty=True)
+    file = watched(clock, timed_out=True)
     with pytest.raises(kernel.Empty):
         for _ in range(10_000):
             file.kernel.get_message("iopub", timeout=5)
-    assert kernel.now < 10
+    assert clock.now < 10
 
 
 @pytest.mark.parametrize(("keepkernel", "exited"), [(False, True), (True, False)])
