@@ -2,6 +2,9 @@
 
 Each module builds on those above it:
 
+Contracts
+    protocols         what the parts expect of a model, a vocabulary and a cache
+
 Texts
     arguments         numbers that a caller gives, checked
     text              texts, documents and the character vocabulary
@@ -18,7 +21,6 @@ Decoding
     stopping          why a text ends, and the search for stop strings
 
 Models and their caches
-    protocols         what the parts expect of a model, a vocabulary and a cache
     bigram            a model with one row of logits for each previous token
     kv_cache          what a transformer keeps of the tokens that it has processed
     rotary            positions as angles
@@ -38,6 +40,7 @@ From a prompt to a text
 Evaluation and training
     metrics           repetition, coherence, loss; right answers: pass@k and intervals
     comparison        did it help: differences, their intervals, the runs that they need
+    evaluation        several samples become one answer; is a confidence borne out
     sweep             prompts × settings × seeds, as one table, kept in a file as results come
     training          a transformer learns the corpus; python -m course_utils.training
 
@@ -45,6 +48,7 @@ Pictures and panels
     plots             the still pictures
     predict           a guess beside the result
     widgets           panels: drag a slider, and see the distribution and the text move
+    live              the page's Python, standard library only: a visitor's code run, checked and drawn
 
 The checker and the learner's copies
     checker           what an exercise is, and how an attempt at it is judged

@@ -30,12 +30,13 @@ class BpeVocab:
 
     def __init__(self, tokenizer: Tokenizer):
         self._tokenizer = tokenizer
-        self.tokens = tuple(tokenizer.id_to_token(token_id) for token_id in range(tokenizer.get_vocab_size()))
-        if self.tokens[: len(SPECIALS)] != SPECIALS:
-            raise ValueError(f"The tokenizer begins with {self.tokens[: len(SPECIALS)]}; expected {SPECIALS}.")
+        tokens = tuple(tokenizer.id_to_token(token_id) for token_id in range(tokenizer.get_vocab_size()))
+        if tokens[: len(SPECIALS)] != SPECIALS:
+            raise ValueError(f"The tokenizer begins with {tokens[: len(SPECIALS)]}; expected {SPECIALS}.")
+        self._bytes = _bytes_of(tokenizer, tokens)
+        self.tokens = tuple(token for token in tokens if token is not None)  # all: an id without a token was refused
         self.ids = {token: token_id for token_id, token in enumerate(self.tokens)}
         self.bos_id, self.eos_id, self.pad_id = (self.ids[special] for special in (BOS, EOS, PAD))
-        self._bytes = _bytes_of(tokenizer, self.tokens)
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> "BpeVocab":
@@ -62,7 +63,7 @@ class BpeVocab:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, BpeVocab) and self._tokenizer.to_str() == other._tokenizer.to_str()
 
     def __hash__(self) -> int:
@@ -71,7 +72,7 @@ class BpeVocab:
     def encode(self, text: str) -> list[int]:
         """The token ids of `text`, none added; specials that are written out are read as their ids.
 
-        Every character can be encoded. Raises ValueError for half a surrogate pair, which is none.
+        Every character can be encoded. Raises ValueError for half a surrogate pair, which is not a character.
         """
         return self._tokenizer.encode(_checked(text), add_special_tokens=False).ids
 
@@ -87,7 +88,7 @@ class BpeVocab:
         return self.encode_array("".join(f"{BOS}{document}{EOS}" for document in documents))
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of token ids; specials are not shown, bytes that are no UTF-8 become U+FFFD, the replacement mark.
+        """The text of token ids; specials are not shown, bytes that are not UTF-8 become U+FFFD, the replacement mark.
 
         Raises ValueError for an id outside the vocabulary.
         """
@@ -105,7 +106,7 @@ class BpeVocab:
         return self._bytes[token_id]
 
     def label(self, token_id: int) -> str:
-        """The token as a picture can show it: spaces visible, and bytes that are no text on their own as <E6 9C>."""
+        """The token as a picture can show it: spaces visible, and bytes that are not text on their own as <E6 9C>."""
         token = self.token_bytes(token_id)
         if token_id < len(SPECIALS):
             return self.tokens[token_id]
@@ -148,9 +149,10 @@ def _bytes_of(tokenizer: Tokenizer, tokens: Sequence[str | None]) -> list[bytes]
     added = {entry["id"]: entry for entry in settings["added_tokens"]}
     meanings = []
     for token_id, token in enumerate(tokens):
-        can_be_spelled = token is not None and set(token) <= byte_of.keys()  # None: no token has this id
-        spelled = bytes(byte_of[character] for character in token) if can_be_spelled else None
-        if token_id not in added:
+        spelled = None
+        if token is not None and set(token) <= byte_of.keys():
+            spelled = bytes(byte_of[character] for character in token)
+        if token is None or token_id not in added:  # None: no token has this id
             if spelled is None or token_id < len(SPECIALS):
                 kind = "a byte-level token" if spelled is None else "an added token, so that it is found in a text"
                 raise ValueError(f"Token {token_id} of the tokenizer is {token!r}; expected {kind}.")

@@ -16,6 +16,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, proce
 from torch import Tensor, nn
 
 from course_utils.llama_config import config_to_json, read_config, read_json
+from course_utils.protocols import NamedVocabulary
 from course_utils.text import BOS, DATA, EOS, PAD, SPECIALS, CharVocab, as_path
 from course_utils.transformer import Transformer
 
@@ -102,7 +103,7 @@ def _missing(folder: Path, name: str) -> FileNotFoundError:
     return FileNotFoundError(f"There is no {name} in {str(folder)!r}. {advice}")
 
 
-def fingerprint(model: nn.Module, vocab: CharVocab) -> str:
+def fingerprint(model: nn.Module, vocab: NamedVocabulary) -> str:
     """The sha256 of shape, weights and vocabulary: equal for equal models, whatever their files are called.
 
     A planned model (`fast_decode`) has the fingerprint of the model that it was planned from.

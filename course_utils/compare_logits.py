@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from course_utils.eval_mode import eval_mode
+from course_utils.kv_cache import KVCache
+from course_utils.protocols import LanguageModel
 
 # How many rounding units (eps) of the logits' size two right computations may differ by. Measured on the shipped model,
 # whole against token by token: 12 in float32 and float64, 4 in float16, whose sums are kept in float32. With room to
@@ -115,7 +117,7 @@ def compare_logits(a: ArrayLike | Tensor, b: ArrayLike | Tensor, atol: float | N
     )
 
 
-def cached_equals_full(model, ids, split: int | Sequence[int]) -> LogitsReport:
+def cached_equals_full(model: LanguageModel, ids: ArrayLike | Tensor, split: int | Sequence[int]) -> LogitsReport:
     """Compare a model with itself: all tokens at once and without a cache, against the same tokens through a cache.
 
     ids: token ids, (T,) or (B, T), rows of equal length.
@@ -128,7 +130,13 @@ def cached_equals_full(model, ids, split: int | Sequence[int]) -> LogitsReport:
         return compare_logits(model(ids), in_chunks(model, ids, split))
 
 
-def in_chunks(model, ids, split: int | Sequence[int], attention_mask: Tensor | None = None, cache=None) -> Tensor:
+def in_chunks(
+    model: LanguageModel,
+    ids: ArrayLike | Tensor,
+    split: int | Sequence[int],
+    attention_mask: Tensor | None = None,
+    cache: KVCache | None = None,
+) -> Tensor:
     """The logits (B, T, V) of tokens that go through a cache chunk by chunk.
 
     ids, split: as in `cached_equals_full`. attention_mask: (B, T), True for real tokens; None: all are.

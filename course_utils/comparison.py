@@ -2,7 +2,8 @@
 
 A *run* gives one number for each setting: the accuracy under one seed, or the share of right answers to one problem.
 Runs of the same seed under two settings are a pair, because their draws use the same random numbers; pairs can tell
-much smaller differences. An interval over seeds holds for these problems; one over problems, for problems like these.
+much smaller differences. For answers that are right or wrong `discordant_pairs` has an exact test.
+An interval over seeds holds for these problems; one over problems, for problems like these.
 """
 
 import math
@@ -15,6 +16,8 @@ import numpy as np
 from scipy import stats
 
 from course_utils.metrics import Interval, entries
+
+LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Difference:
             return "can't tell"
         return "higher" if self.mean > 0 else "lower"
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.all_equal:
             return f"{self.mean:+.3f}, without any spread: {self.verdict}"
         return f"{self.mean:+.3f}, interval {self.low:+.3f} to {self.high:+.3f}: {self.verdict}"
@@ -53,17 +56,19 @@ def paired_difference(a: Sequence[float], b: Sequence[float], confidence: float 
     """The mean of a - b with Student's interval for n pairs.
 
     a, b: one number for each run; a[i] and b[i] are of the same seed, or the same problem. At least two pairs.
+    The interval is exact for normal differences and good for many; for a few right answers use discordant_pairs.
     Raises ValueError for other lengths, fewer than two pairs, or values that are not finite (None counts as such),
-    and TypeError for values that are no numbers, such as the word "0.5".
+    and TypeError for values that are not numbers, such as the word "0.5".
     Source: Student 1908, The probable error of a mean, https://doi.org/10.1093/biomet/6.1.1
     """
-    a, b = _values("a", a), _values("b", b)
-    if len(a) != len(b):
+    first, second = _values("a", a), _values("b", b)
+    n = len(first)
+    if n != len(second):
         raise ValueError(
-            f"a has {len(a)} values and b {len(b)}; expected pairs. Without pairs use unpaired_difference."
+            f"a has {n} values and b {len(second)}; expected pairs. Without pairs use unpaired_difference."
         )
-    differences = a - b
-    return _difference(differences.mean(), _standard_error(differences), len(a) - 1, len(a), confidence)
+    differences = first - second
+    return _difference(differences.mean(), _standard_error(differences), n - 1, n, confidence)
 
 
 def unpaired_difference(a: Sequence[float], b: Sequence[float], confidence: float = 0.95) -> Difference:
@@ -72,10 +77,58 @@ def unpaired_difference(a: Sequence[float], b: Sequence[float], confidence: floa
     Arguments and errors as in paired_difference, but the lengths may differ; `n` is the smaller one.
     Source: Welch 1947, The generalization of Student's problem, https://doi.org/10.1093/biomet/34.1-2.28
     """
-    a, b = _values("a", a), _values("b", b)
-    errors = _standard_error(a) ** 2, _standard_error(b) ** 2
-    freedom = _welch(errors, (len(a), len(b)))
-    return _difference(a.mean() - b.mean(), math.sqrt(sum(errors)), freedom, min(len(a), len(b)), confidence)
+    first, second = _values("a", a), _values("b", b)
+    errors = _standard_error(first) ** 2, _standard_error(second) ** 2
+    counts = len(first), len(second)
+    difference = first.mean() - second.mean()
+    return _difference(difference, math.sqrt(sum(errors)), _welch(errors, counts), min(counts), confidence)
+
+
+@dataclass(frozen=True)
+class Discordance:
+    """Pairs of right and wrong answers, and the exact McNemar test of those in which only one is right.
+
+    only_a, only_b: pairs in which only a, or only b, is right. n: all pairs. p_value: if neither setting were better,
+    the chance of a split of the discordant pairs at least this uneven; 1 if there are none.
+    """
+
+    only_a: int
+    only_b: int
+    n: int
+    p_value: float
+    level: float = 0.05
+
+    @property
+    def verdict(self) -> str:
+        """What the test says of a, compared with b: "higher", "lower" or "can't tell"."""
+        if self.p_value >= self.level:
+            return "can't tell"
+        return "higher" if self.only_a > self.only_b else "lower"
+
+    def __str__(self) -> str:
+        return f"{self.only_a} to {self.only_b} of {self.n} pairs, exact p = {self.p_value:.3g}: {self.verdict}"
+
+
+def discordant_pairs(a: Sequence[bool], b: Sequence[bool], level: float = 0.05) -> Discordance:
+    """The exact McNemar test: of the pairs in which only one is right, is the split more uneven than coins would give?
+
+    a, b: right (true, 1) or wrong (false, 0), one for each problem; a[i] and b[i] are of the same one. At least two.
+    level: the verdict is "can't tell" unless p_value is below it.
+    Raises ValueError for other lengths, fewer than two pairs, other values than 0 and 1, or a level outside (0, 1).
+    Source: McNemar 1947, https://doi.org/10.1007/BF02295996
+
+    >>> print(discordant_pairs([1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 0]))
+    4 to 0 of 6 pairs, exact p = 0.125: can't tell
+    """
+    first, second = _values("a", a), _values("b", b)
+    if len(first) != len(second):
+        raise ValueError(f"a has {len(first)} values and b {len(second)}; expected pairs.")
+    if not np.isin([first, second], (0, 1)).all():
+        raise ValueError("a or b holds something else than 0 and 1; expected right or wrong, one for each problem.")
+    _check_confidence(level)
+    only_a, only_b = int((first > second).sum()), int((second > first).sum())
+    p_value = stats.binomtest(only_a, only_a + only_b).pvalue if only_a + only_b else 1.0
+    return Discordance(only_a, only_b, len(first), float(p_value), level)
 
 
 def bootstrap_mean(
@@ -84,16 +137,17 @@ def bootstrap_mean(
     """How far the mean over problems would vary with other problems: the percentile bootstrap.
 
     values: one for each problem. seed: the same seed and values give the same interval.
-    Returns the interval, and True if all values are equal: then it has no width, which is no certainty. For shares use
+    Returns the interval, and True if all values are equal: then it has no width and yet is not certain. For shares use
         `metrics.proportion_ci`.
     Source: Efron 1979, Bootstrap methods, https://doi.org/10.1214/aos/1176344552
     """
-    values = _values("values", values)
+    numbers = _values("values", values)
     _check_confidence(confidence)
     random = np.random.Generator(np.random.Philox(seed))
-    means = [values[random.integers(len(values), size=len(values))].mean() for _ in range(n_resamples)]
+    n = len(numbers)
+    means = [numbers[random.integers(n, size=n)].mean() for _ in range(n_resamples)]
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(low), float(high)), bool((values == values[0]).all())
+    return Interval(float(low), float(high)), bool((numbers == numbers[0]).all())
 
 
 def runs_needed(
@@ -111,13 +165,13 @@ def runs_needed(
     Returns the smallest such number, at least 2. It is as good as the spread of the few runs, which varies much itself.
     Raises ValueError for size <= 0, and as in paired_difference.
     """
-    a, b = _values("a", a), _values("b", b)
+    first, second = _values("a", a), _values("b", b)
     if not size > 0 or not 0 < power < 1:
         raise ValueError(f"size is {size} and power {power}; expected a size > 0 and a power between 0 and 1.")
     _check_confidence(confidence)
-    if paired and len(a) != len(b):
-        raise ValueError(f"a has {len(a)} values and b {len(b)}; expected pairs, or paired=False.")
-    variances = ((a - b).var(ddof=1),) if paired else (a.var(ddof=1), b.var(ddof=1))
+    if paired and len(first) != len(second):
+        raise ValueError(f"a has {len(first)} values and b {len(second)}; expected pairs, or paired=False.")
+    variances = [(first - second).var(ddof=1)] if paired else [first.var(ddof=1), second.var(ddof=1)]
 
     def is_enough(n: int) -> bool:
         errors = [variance / n for variance in variances]
@@ -154,14 +208,14 @@ def _standard_error(values: np.ndarray) -> float:
     return float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
-def _values(name: str, values: Sequence[float]) -> np.ndarray:
-    values = entries(name, values)
+def _values(name: str, given: Sequence[float]) -> np.ndarray:
+    values = entries(name, given)
     if len(values) < 2:
         raise ValueError(f"{name} has {len(values)} values; expected at least two numbers, one for each run.")
     for number, value in enumerate(values):  # NumPy would read the word "0.5" as a number
         if value is not None and not isinstance(value, Real):
             raise TypeError(f"{name}[{number}] is {value!r}; expected a number for each run.")
-        if value is None or not -sys.float_info.max <= value <= sys.float_info.max:
+        if value is None or not -LARGEST <= value <= LARGEST:  # type: ignore[operator]  # every Real can be compared
             raise ValueError(f"{name}[{number}] is {value}; expected finite numbers. Leave such runs out.")
     return np.array(values, dtype=np.float64)
 

@@ -18,14 +18,15 @@ The cache is the model's own, so what it holds is the same whichever of the two 
 """
 
 import threading
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple, cast
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.kv_cache import KVCache
-from course_utils.transformer import Transformer, rotations
+from course_utils.transformer import Layer, Transformer, rotations
 
 _COMPLEX = {torch.float32: torch.complex64, torch.float64: torch.complex128}
 
@@ -96,7 +97,7 @@ class PlannedModel:
 
         side_by_side = torch.arange(D).view(2, D // 2).t().flatten()  # dimension i of a head, then i + D / 2, and so on
         self._layers = []
-        for layer in model.model.layers:
+        for layer in cast(Iterable[Layer], model.model.layers):
             attention, mlp = layer.self_attn, layer.mlp
             qkv = torch.cat([attention.q_proj.weight, attention.k_proj.weight, attention.v_proj.weight])
             qkv = qkv.view(H + 2 * K, D, C)[:, side_by_side].view(-1, C) * layer.input_layernorm.weight
@@ -136,7 +137,7 @@ class PlannedModel:
 
     @torch.no_grad()
     def __call__(self, token_ids: Tensor, cache: KVCache | None = None, attention_mask: Tensor | None = None) -> Tensor:
-        """Logits (1, T, V), in nats, in memory of their own; the cache takes the tokens in.
+        """Logits (1, T, V), in nats, in memory that nothing else uses; the cache takes the tokens in.
 
         token_ids: (1, T) int64. cache: from `new_cache`, of this or of the model; None: nothing precedes the tokens.
         Raises ValueError for several rows, an attention mask, changed weights, a model in training mode or with hooks,

@@ -6,7 +6,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 
 
 def lock_for_writing(path: Path) -> BaseFileLock:
-    """The lock of a file or folder, held until `.release()`. It is a file of its own, `.NAME.lock`, beside `path`.
+    """The lock of a file or folder, held until `.release()`. It is a separate file, `.NAME.lock`, beside `path`.
 
     Raises ValueError if another run holds it, in this process or in another one.
     """

@@ -9,13 +9,14 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from course_utils import storyworld
 from course_utils.eval_mode import eval_mode
+from course_utils.protocols import LanguageModel, Vocabulary
 from course_utils.text import split_documents
 
 
@@ -47,7 +48,7 @@ def distinct_n(tokens: Sequence, n: int) -> float | None:
 
 
 def longest_loop(tokens: Sequence) -> int:
-    """The number of tokens in the longest stretch that says one block at least twice in a row; 0 if there is none.
+    """The number of tokens in the longest stretch that says one block at least twice in a row; 0 if no stretch does.
 
     >>> longest_loop("xabababy"), longest_loop("abc"), longest_loop("see")
     (6, 0, 2)
@@ -105,7 +106,7 @@ def _share(outcomes: list[bool]) -> float | None:
     return sum(outcomes) / len(outcomes) if outcomes else None
 
 
-def loss(model, vocab, documents: Sequence[str]) -> float:
+def loss(model: LanguageModel, vocab: Vocabulary, documents: Sequence[str]) -> float:
     """The mean loss over documents: nats for each token, the end mark included, every token with equal weight.
 
     Each document is scored on its own, from <bos> to <eos>. Returns inf if the model excludes a token that occurs.
@@ -124,7 +125,7 @@ def loss(model, vocab, documents: Sequence[str]) -> float:
     return total / count
 
 
-def perplexity(model, vocab, documents: Sequence[str]) -> float:
+def perplexity(model: LanguageModel, vocab: Vocabulary, documents: Sequence[str]) -> float:
     """exp(loss): as unsure as a fair choice among so many tokens. The mean is over tokens, and taken before exp."""
     return math.exp(loss(model, vocab, documents))
 
@@ -179,7 +180,7 @@ def mean_pass_at_k(right: Sequence[Sequence[bool]], k: int) -> float:
         or 1. The samples must have been drawn at random: k copies of one greedy answer are one answer.
     Raises ValueError if there is no problem, if one has fewer than k samples (leaving it out for large k only would let
         pass@k fall as k grows), or if a sample has no outcome (None, NaN or another number). Raises TypeError for
-        what is no outcome at all, such as the word "False".
+        what is not an outcome at all, such as the word "False".
     """
     k = _counted("k", k)
     problems = [_outcomes(f"problem {number}", samples) for number, samples in enumerate(entries("right", right))]
@@ -194,7 +195,7 @@ def mean_pass_at_k(right: Sequence[Sequence[bool]], k: int) -> float:
     return sum(pass_at_k(len(samples), sum(samples), k) for samples in problems) / len(problems)
 
 
-def entries(name: str, values) -> list:
+def entries(name: str, values: Any) -> list:
     """The entries of a list, tuple, array, tensor or Series, single numbers as Python's own.
 
     Raises TypeError for all else: a dict or a table would give its keys, a set no order, a str its characters.
@@ -205,13 +206,13 @@ def entries(name: str, values) -> list:
     return [_single(value) for value in values]
 
 
-def _single(value):
+def _single(value: Any) -> Any:
     """A number of NumPy or torch as Python's own."""
     return value.item() if isinstance(value, (np.generic, np.ndarray, torch.Tensor)) and not value.ndim else value
 
 
-def _outcomes(name: str, samples) -> list[bool]:
-    """Whether each sample is right. The truth of an object is no outcome: NaN and "False" are true to Python."""
+def _outcomes(name: str, samples: Any) -> list[bool]:
+    """Whether each sample is right. The truth of an object is not an outcome: NaN and "False" are true to Python."""
     outcomes = entries(name, samples)
     for number, value in enumerate(outcomes):
         if value is not None and not isinstance(value, (bool, int, float)):
@@ -245,7 +246,7 @@ def proportion_ci(k: int, n: int, confidence: float = 0.95) -> Interval:
     return Interval(float(low), float(high))
 
 
-def _counted(name: str, value) -> int:
+def _counted(name: str, value: Any) -> int:
     """`value` as an int, if it is a whole number and no bool."""
     value = _single(value)
     try:

@@ -47,6 +47,17 @@ class Vocabulary(Protocol):
         ...
 
 
+class NamedVocabulary(Vocabulary, Protocol):
+    """A vocabulary that also tells its tokens: what pictures, fingerprints and tool calls need beside the above."""
+
+    tokens: tuple[str, ...]
+    ids: dict[str, int]
+
+    def label(self, token_id: int) -> str:
+        """The token as a picture can show it."""
+        ...
+
+
 class Cache(Protocol):
     """The keys and values of the tokens that a transformer has processed, and where the next tokens stand.
 

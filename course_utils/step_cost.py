@@ -2,7 +2,7 @@
 
 Counted are the matrix products. Left out: normalisation, softmax, rotation, activation functions, residual sums, and
 the embedding's rows, all small beside them. Bytes are those of weights and cache, each read once; temporary activations
-and what stays in the processor's own caches are not counted. A count is no time: it says how work grows.
+and what stays in the processor's own caches are not counted. A count is not a time: it says how work grows.
 """
 
 from dataclasses import dataclass

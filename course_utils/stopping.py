@@ -6,11 +6,13 @@ This module does not know models or tokens; a row of `generation` asks it after 
 
 import operator
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from course_utils.arguments import check_integer
+from course_utils.protocols import Vocabulary
 
 
 class FinishReason(Enum):
@@ -45,7 +47,7 @@ class StopCriteria:
     """
 
     max_new_tokens: int = 100
-    eos: bool | int | tuple[int, ...] = True
+    eos: bool | int | Sequence[int] = True
     stop: tuple[str, ...] = ()
     include_stop: bool = False
     tool_calls: bool = False
@@ -61,13 +63,14 @@ class StopCriteria:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def eos_ids(self, vocab) -> frozenset[int]:
+    def eos_ids(self, vocab: Vocabulary) -> frozenset[int]:
         """The ids that end a text. Raises ValueError for an id that the vocabulary lacks: it could never come."""
         if isinstance(self.eos, bool):
             return frozenset([vocab.eos_id] if self.eos else [])
-        if max(self.eos) >= len(vocab):
-            raise ValueError(f"eos has the id {max(self.eos)}; the vocabulary ends with {len(vocab) - 1}.")
-        return frozenset(self.eos)
+        ids = frozenset([self.eos] if isinstance(self.eos, int) else self.eos)
+        if max(ids) >= len(vocab):
+            raise ValueError(f"eos has the id {max(ids)}; the vocabulary ends with {len(vocab) - 1}.")
+        return ids
 
 
 def finish_reason(
@@ -141,7 +144,7 @@ class StopMatcher:
     def _after(self, character: str) -> "_Node":
         """The longest end of the text that begins a stop string, one character on: each step back makes it shorter, so
         that there are fewer steps back than characters."""
-        node = self._node
+        node: _Node | None = self._node
         while node is not None:
             if (following := node.children.get(character)) is not None:
                 return following
@@ -197,7 +200,7 @@ def checked_stops(stops: Iterable[str]) -> tuple[str, ...]:
     return stops
 
 
-def _checked_eos(eos: object) -> bool | tuple[int, ...]:
+def _checked_eos(eos: Any) -> bool | tuple[int, ...]:
     if isinstance(eos, bool):
         return eos
     if isinstance(eos, str):

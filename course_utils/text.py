@@ -1,6 +1,6 @@
 """Texts, documents and the character vocabulary: how text becomes token ids and comes back.
 
-A *text* is a str. A *document* is a text with a beginning and an end of its own: a tale, a sum, a paragraph.
+A *text* is a str. A *document* is a text with a beginning and an end: a tale, a sum, a paragraph.
 Between documents stands a blank line, here and in the files of `data/`. This module does not know what the
 documents say; `storyworld` does.
 """
@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+
+from course_utils.protocols import Vocabulary
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 SHIPPED = ("tales", "sums", "calls")
@@ -153,7 +155,7 @@ class CharVocab:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, CharVocab) and self.tokens == other.tokens
 
     def __hash__(self) -> int:
@@ -220,7 +222,7 @@ class CharVocab:
 class TokenDecoder:
     """Decodes token by token, for a vocabulary whose every token is whole characters; others bring their own."""
 
-    def __init__(self, vocab):
+    def __init__(self, vocab: Vocabulary):
         self._vocab = vocab
 
     def feed(self, token_id: int) -> str:

@@ -12,18 +12,20 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from numbers import Number
 from types import MappingProxyType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from course_utils.arguments import check_integer
 from course_utils.generation import start
 from course_utils.generation.batch import Batch
 from course_utils.generation.row import Row
+from course_utils.protocols import LanguageModel, NamedVocabulary
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
 from course_utils.text import SPECIALS
 
 MAX_CALL_LENGTH = 200  # characters between the marks; a call of the corpus has about 40
 MAX_ARGUMENT = 999  # the corpus has numbers of up to three digits: the model has never seen a longer one
+Tools = Mapping[str, Callable[..., int | str]]  # the allow list: a name for each function
 
 
 class Outcome(Enum):
@@ -44,7 +46,7 @@ class Turn:
     """What the model wrote up to one end, and what became of it.
 
     text: what may be shown, without the call. token_ids: what was sampled. call: the text between the marks, also of a
-    call that was cut off; None if there was none. outcome, result: of the call; result is None unless it ran.
+    call that was cut off; None without a call. outcome, result: of the call; result is None unless it ran.
     """
 
     text: str
@@ -100,7 +102,7 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is no JSON")
 
 
-def run_call(text: str, tools: Mapping[str, Callable[..., int | str]]) -> tuple[Outcome, str | None]:
+def run_call(text: str, tools: Tools) -> tuple[Outcome, str | None]:
     """Judge the text between the marks and, only if all of it is right, run the tool: (RAN, result) or (why not, None).
 
     tools: the allow list: name to function of integers, which gives a number or a str. It refuses arguments by a
@@ -116,13 +118,14 @@ def run_call(text: str, tools: Mapping[str, Callable[..., int | str]]) -> tuple[
     except ValueError:
         return Outcome.WRONG_ARGUMENTS, None
     except TypeError as error:
-        if error.__traceback__.tb_next is None:  # raised by a built-in function itself, which has no signature to ask
+        where = error.__traceback__
+        if where is not None and where.tb_next is None:  # raised by a built-in function, which has no signature to ask
             return Outcome.WRONG_ARGUMENTS, None
         raise
     return _written(tool, result)
 
 
-def _written(tool: str, result) -> tuple[Outcome, str | None]:
+def _written(tool: str, result: Any) -> tuple[Outcome, str | None]:
     """The outcome of a tool that ran, and its result as text."""
     result = result.item() if hasattr(result, "item") and getattr(result, "ndim", 1) == 0 else result
     if not isinstance(result, (str, Number)):
@@ -138,7 +141,7 @@ def _written(tool: str, result) -> tuple[Outcome, str | None]:
         return Outcome.RESULT_TOO_LONG, None
 
 
-def judge_call(text: str, tools: Mapping[str, Callable[..., int | str]]) -> tuple[str, list[int]] | Outcome:
+def judge_call(text: str, tools: Tools) -> tuple[str, list[int]] | Outcome:
     """The tool and arguments if the call may run, else why not. Executes nothing. A built-in function may have no
     signature; how many arguments it takes is then known only when it is called.
     """
@@ -195,16 +198,14 @@ def _in_range(number: int) -> int:
     return number
 
 
-calculator: Mapping[str, Callable[[int, int], int]] = MappingProxyType(
-    {"add": _add, "subtract": _subtract, "multiply": _multiply}
-)
+calculator: Tools = MappingProxyType({"add": _add, "subtract": _subtract, "multiply": _multiply})
 
 
 def run_with_tools(
-    model,
-    vocab,
+    model: LanguageModel,
+    vocab: NamedVocabulary,
     prompt: str,
-    tools: Mapping[str, Callable[..., int | str]] = calculator,
+    tools: Tools = calculator,
     sampling: SamplingParams = SamplingParams(),
     stopping: StopCriteria = StopCriteria(),
     max_rounds: int = 4,
@@ -224,23 +225,22 @@ def run_with_tools(
         stopping = replace(stopping, tool_calls=True)
     row = start(model, vocab, prompt, sampling, stopping, sample)
     batch = Batch(model, [row], use_cache)
-    turns = []
+    turns: list[Turn] = []
     while True:
         batch.run()
+        assert row.finish_reason is not None  # it has ended
         outcome, result = _judged(row, tools, may_run=len(turns) < max_rounds)
         call = None if row.call is None else "".join(row.call)
         turns.append(Turn(row.text, tuple(row.token_ids), row.finish_reason, call, outcome, result))
-        if outcome is not Outcome.RAN:
+        if outcome is not Outcome.RAN or result is None:
             return turns
         row.go_on(_result_ids(vocab, result))
 
 
-def _judged(
-    row: Row, tools: Mapping[str, Callable[..., int | str]], may_run: bool
-) -> tuple[Outcome | None, str | None]:
+def _judged(row: Row, tools: Tools, may_run: bool) -> tuple[Outcome | None, str | None]:
     if row.call is None:
         return None, None
-    if row.finish_reason is not FinishReason.TOOL_CALL:
+    if row.tool_call is None:
         return Outcome.TRUNCATED, None
     if may_run:
         return run_call(row.tool_call, tools)
@@ -248,7 +248,7 @@ def _judged(
     return (judged if isinstance(judged, Outcome) else Outcome.ROUND_LIMIT), None
 
 
-def _result_ids(vocab, result: str) -> list[int]:
+def _result_ids(vocab: NamedVocabulary, result: str) -> list[int]:
     """The forced tokens. Raises ValueError for a result with a mark in it: data must not look like the protocol."""
     if held := [mark for mark in SPECIALS if mark in result]:
         raise ValueError(f"A tool gave {result!r}, which holds {held[0]!r}; expected a result without marks.")

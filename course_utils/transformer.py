@@ -179,6 +179,7 @@ class Transformer(nn.Module):
     """Logits for the token after each position, given all tokens up to it."""
 
     cache_class = KVCache
+    rotation: Tensor  # (2, block_size, D): cosines and sines by position
 
     def __init__(self, config: TransformerConfig):
         super().__init__()

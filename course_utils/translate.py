@@ -2,7 +2,7 @@
 
 Each function gives a dict of plain values that means the same there: the same tokens are kept, with the same
 probabilities. What a library cannot say is a ValueError, never a silent change. Not translated: ties at the border of a
-filter, which the libraries break in ways of their own, and the seed, since each has its own random numbers.
+filter, which each library breaks in another way, and the seed, since each has its own random numbers.
 None of the libraries is imported.
 """
 

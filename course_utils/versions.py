@@ -34,7 +34,7 @@ def exercises_of(name: str, version: str | None) -> tuple[str, ...]:
     and a notebook that is not in the table has none.
     """
     versions = _table().get(name, {}).get("versions", {})
-    first = next(iter(versions.values()), [])
+    first: list[str] = next(iter(versions.values()), [])
     return tuple(versions.get(version, first))
 
 

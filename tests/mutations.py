@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = {
     "sampling": ["tests/test_sampling.py", "course_utils/sampling"],
-    "kv_cache": ["tests/test_transformer.py", "tests/test_kv_cache.py", "course_utils/kv_cache.py"],
+    "kv_cache": ["tests/test_transformer.py", "course_utils/kv_cache.py"],
     "stopping": ["tests/test_stopping.py", "tests/test_generation.py", "course_utils/stopping.py"],
     "fast_decode": ["tests/test_fast_decode.py"],
     "metrics": ["tests/test_metrics.py", "course_utils/metrics.py"],
@@ -27,7 +27,7 @@ TESTS = {
 CHANGES = {
     "sampling": [
         ("sampling/ranking.py", "if k >= len(logits):", "if k >= len(logits) - 1:"),
-        ("sampling/ranking.py", "np.partition(logits, -k)[-k]", "np.partition(logits, -k)[-k - 1]"),
+        ("sampling/ranking.py", "np.partition(logits, -k)[-k]", "np.partition(logits, -k)[1 - k]"),
         ("sampling/ranking.py", "weights < (1 - p) * weights.sum()", "weights < (2 - p) * weights.sum()"),
         ("sampling/ranking.py", "weights[light].sum()", "0.0"),
         ("sampling/ranking.py", "n = 1 + int(mass.searchsorted(", "n = int(mass.searchsorted("),

@@ -76,11 +76,11 @@ def test_a_character_in_pieces_comes_when_it_is_complete():
     assert streamed(ids) == (["a", "", "", "", "🙂", "", "", "今"], "")
 
 
-def test_a_character_that_is_cut_off_is_flushed_as_one_mark_STR_07():
+def test_a_character_that_is_cut_off_is_flushed_as_one_mark():
     assert streamed([BYTE[b"a"], BYTE[b"\xf0"], BYTE[b"\x9f"]]) == (["a", "", ""], "\ufffd")
 
 
-def test_a_stray_byte_or_a_real_mark_does_not_stall_STR_08():
+def test_a_stray_byte_or_a_real_mark_does_not_stall():
     assert streamed([BYTE[b"\x80"], BYTE[b"a"]]) == (["\ufffd", "a"], "")
     assert streamed([BYTE[bytes([byte])] for byte in "a\ufffdb".encode()]) == (["a", "", "", "\ufffd", "b"], "")
     assert streamed([BYTE[b"\xf0"], BYTE[b"a"]]) == (["", "\ufffda"], "")
@@ -111,7 +111,7 @@ def changed(change, *added):
 
 
 @pytest.mark.parametrize("token", ["<user>", "café", "đem", "special token", "今天", "the", "\n\n"])
-def test_an_added_token_is_its_text_BPE_01(token):
+def test_an_added_token_is_its_text(token):
     vocab = BpeVocab(changed(lambda settings: None, token))
     token_id = vocab.ids[token]
     for text in (f"a {token} b", token, f"🙂{token}{token}", f"<bos>{token} đ"):
@@ -152,12 +152,12 @@ def with_a_gap(settings):
         (lambda s: None, ["Ã©"], "'Ã©' is the spelling of other bytes"),  # the two bytes of é, which VOCAB has merged
     ],
 )  # fmt: skip
-def test_a_tokenizer_whose_ids_do_not_give_the_text_back_is_refused_BPE_01(change, added, said):
+def test_a_tokenizer_whose_ids_do_not_give_the_text_back_is_refused(change, added, said):
     with pytest.raises(ValueError, match=said):
         BpeVocab(changed(change, *added))
 
 
-def test_a_vocabulary_of_another_kind_is_refused_BPE_01():
+def test_a_vocabulary_of_another_kind_is_refused():
     for model in (
         models.WordLevel({**VOCAB.ids}, unk_token="<pad>"),
         models.WordPiece({**VOCAB.ids}, unk_token="<pad>"),
@@ -223,7 +223,7 @@ def chunked(prompt, params, stopping, use_cache=True):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_streamed_equals_plain_over_split_characters_STR_10(seed):
+def test_streamed_equals_plain_over_split_characters(seed):
     for n in (1, 2, 3, 5, 40):
         result = chunked("", SamplingParams(1.5, seed=seed), StopCriteria(n))
         assert result.text == VOCAB.decode(result.token_ids)
@@ -231,7 +231,7 @@ def test_streamed_equals_plain_over_split_characters_STR_10(seed):
     assert batch == [chunked(prompt, SamplingParams(seed=seed), StopCriteria(30)) for prompt in ("今", "the ")]
 
 
-def test_a_stop_string_over_the_pieces_of_characters_STP_02():
+def test_a_stop_string_over_the_pieces_of_characters():
     ids = [BYTE[bytes([byte])] for byte in "a🙂今b".encode()]
     table = torch.full((len(VOCAB), len(VOCAB)), -torch.inf)
     for previous, following in zip((VOCAB.bos_id, *ids), ids, strict=False):

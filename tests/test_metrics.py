@@ -39,7 +39,7 @@ TOKENS = st.text("ab", max_size=14) | st.text("abc", max_size=14)
 # --- repetition
 
 
-def test_repetition_by_hand_MET_02():
+def test_repetition_by_hand():
     tokens = ["a", "b", "a", "b", "a", "b"]  # ab ba ab ba ab: 5, of which 2 are different
     assert distinct_n(tokens, 2) == pytest.approx(0.4)
     assert repetition_rate(tokens, 2) == pytest.approx(0.6)
@@ -48,7 +48,7 @@ def test_repetition_by_hand_MET_02():
 
 
 @pytest.mark.parametrize(("tokens", "n"), [(["a"], 2), ("", 1), ([], 3), ("abc", 4), ((), 1)])
-def test_a_text_without_n_grams_has_no_rate_MET_01(tokens, n):
+def test_a_text_without_n_grams_has_no_rate(tokens, n):
     assert distinct_n(tokens, n) is None and repetition_rate(tokens, n) is None
     assert distinct_n("a" * n, n) == 1 and repetition_rate("a" * n, n) == 0
 
@@ -81,7 +81,7 @@ def test_n_grams_have_a_length(n):
             function("abc", n)
 
 
-def test_padding_and_end_marks_do_not_count_as_repetition_MET_04():
+def test_padding_and_end_marks_do_not_count_as_repetition():
     vocab = CharVocab("abc")
     a, b, c = vocab.encode("abc")
     script = [[a, b, vocab.eos_id, vocab.eos_id, a, a], [c] * 6]
@@ -161,7 +161,7 @@ def test_each_share_is_counted():
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", " \n \n"])
-def test_of_nothing_there_is_no_share_MET_01(text):
+def test_of_nothing_there_is_no_share(text):
     assert coherence(text) == Coherence(None, None, None)
 
 
@@ -281,7 +281,7 @@ class CostsByLength(nn.Module):
         return logits
 
 
-def test_perplexity_weighs_tokens_and_not_texts_MET_18():
+def test_perplexity_weighs_tokens_and_not_texts():
     model, vocab = CostsByLength(), CostsByLength.vocab
     assert perplexity(model, vocab, ["a"]) == pytest.approx(math.exp(0.3))
     assert perplexity(model, vocab, ["aaaaa"]) == pytest.approx(math.exp(0.7))
@@ -290,7 +290,7 @@ def test_perplexity_weighs_tokens_and_not_texts_MET_18():
         assert perplexity(model, vocab, documents) == pytest.approx(1.822119, abs=1e-6)  # not 1.648721 or 1.681806
 
 
-def test_a_texts_loss_does_not_depend_on_its_neighbours_MET_20():
+def test_a_texts_loss_does_not_depend_on_its_neighbours():
     torch.manual_seed(0)
     vocab = CharVocab("abc")
     model = Transformer(TransformerConfig(len(vocab), 1, 2, 1, 8, 16)).eval()
@@ -328,7 +328,7 @@ def test_a_texts_loss_does_not_depend_on_its_neighbours_MET_20():
         ("Q: 1+1\n", '<call>{"tool": "add", "args": [1, 1]}</call><result>2</result>\nA: 2', False),
     ],
 )
-def test_a_sum_is_right_or_wrong_MET_13(prompt, answer, right):
+def test_a_sum_is_right_or_wrong(prompt, answer, right):
     assert sum_is_right(prompt, answer) is right
 
 
@@ -346,7 +346,7 @@ def test_pass_at_k_is_the_share_of_choices_with_a_right_one(n, data):
 
 
 @pytest.mark.parametrize(("n", "c", "k"), [(20, 0, 25), (3, 0, 4), (3, 3, 4), (1, 1, 2)])
-def test_k_above_n_is_undefined_MET_06(n, c, k):
+def test_k_above_n_is_undefined(n, c, k):
     with pytest.raises(ValueError, match="of one problem"):
         pass_at_k(n, c, k)
 
@@ -354,23 +354,23 @@ def test_k_above_n_is_undefined_MET_06(n, c, k):
 @pytest.mark.parametrize(
     ("n", "c", "k", "value"), [(5, 0, 5, 0.0), (5, 3, 3, 1.0), (5, 5, 1, 1.0), (5, 0, 1, 0.0), (1, 1, 1, 1.0)]
 )
-def test_the_borders_of_pass_at_k_MET_07(n, c, k, value):
+def test_the_borders_of_pass_at_k(n, c, k, value):
     assert pass_at_k(n, c, k) == value
 
 
-def test_pass_at_k_is_a_fraction_MET_21():
+def test_pass_at_k_is_a_fraction():
     assert pass_at_k(200, 1, 1) == 0.005
     assert mean_pass_at_k([[True] + [False] * 199, [False] * 200], 1) == 0.0025
 
 
-def test_n_counts_samples_and_not_problems_MET_08():
+def test_n_counts_samples_and_not_problems():
     right = [[True]] * 40 + [[False]] * 60
     assert mean_pass_at_k(right, 1) == 0.4
     with pytest.raises(ValueError, match="Problem 0 has 1 samples and k is 10"):
         mean_pass_at_k(right, 10)
 
 
-def test_pass_at_k_never_falls_as_k_grows_MET_10():
+def test_pass_at_k_never_falls_as_k_grows():
     right = [[False] * 10, [True] * 5]
     assert mean_pass_at_k(right, 5) == 0.5
     with pytest.raises(ValueError, match="Problem 1 has 5 samples"):
@@ -382,7 +382,7 @@ def test_pass_at_k_never_falls_as_k_grows_MET_10():
         assert curve == sorted(curve) and curve[0] == pytest.approx(some.mean())
 
 
-def test_copies_of_one_answer_add_nothing_MET_12():
+def test_copies_of_one_answer_add_nothing():
     right = [[True] * 10, [False] * 10, [False] * 10]
     assert {mean_pass_at_k(right, k) for k in range(1, 11)} == {mean_pass_at_k(right, 1)}
 
@@ -408,7 +408,7 @@ def test_pass_at_k_neither_overflows_nor_rounds():
         pd.Series([True, False], dtype="boolean"),
     ],
 )
-def test_an_outcome_may_be_a_bool_or_0_or_1_of_any_library_MEV_01(samples):
+def test_an_outcome_may_be_a_bool_or_0_or_1_of_any_library(samples):
     assert mean_pass_at_k([samples], 1) == 0.5 and mean_pass_at_k([samples], 2) == 1.0
 
 
@@ -431,12 +431,12 @@ def test_an_outcome_may_be_a_bool_or_0_or_1_of_any_library_MEV_01(samples):
         (True, TypeError, "problem 1 is of type bool"),
     ],
 )
-def test_the_truth_of_an_object_is_no_outcome_MEV_01(samples, error, said):
+def test_the_truth_of_an_object_is_no_outcome(samples, error, said):
     with pytest.raises(error, match=said):
         mean_pass_at_k([[True], samples], 1)
 
 
-def test_what_is_no_list_of_problems_is_refused_MEV_01():
+def test_what_is_no_list_of_problems_is_refused():
     table = pd.DataFrame({"problem": [0, 0], "right": [True, False]})
     for wrong in ({"a": [True]}, table, table.groupby("problem").right, "ab", 3, iter([[True]])):
         with pytest.raises(TypeError, match="right is of type"):
@@ -445,7 +445,7 @@ def test_what_is_no_list_of_problems_is_refused_MEV_01():
         mean_pass_at_k([[True]], "1")
 
 
-def test_a_table_says_the_same_before_and_after_csv_MEV_01(tmp_path):
+def test_a_table_says_the_same_before_and_after_csv(tmp_path):
     def share(table):
         return mean_pass_at_k([group.tolist() for _, group in table.groupby("problem").right], 1)
 
@@ -474,7 +474,7 @@ def test_counts_are_whole_numbers():
         mean_pass_at_k([], 1)
 
 
-def test_an_interval_of_all_right_has_a_width_MET_16():
+def test_an_interval_of_all_right_has_a_width():
     assert proportion_ci(4, 4) == pytest.approx((0.510109, 1), abs=1e-6)
     assert proportion_ci(0, 4) == pytest.approx((0, 1 - 0.510109), abs=1e-6)
 

@@ -193,7 +193,7 @@ def runs(tmp_path_factory):
         "lax": ({**NOTEBOOKS, **BROKEN}, "--nbval-lax", f"--nbval-cell-timeout={TIMEOUT}"),
         "strict": ({"differs": differs, "open": NOTEBOOKS["open"]}, "--nbval", "--exercises=strict"),
     }
-    environments = {"strict": {"PYTHONWARNINGS": "error"}}  # NBV-17
+    environments = {"strict": {"PYTHONWARNINGS": "error"}}  # a warning is an error there
     with ThreadPoolExecutor(2) as pool:
         started = {name: pool.submit(run, name, *job, **environments.get(name, {})) for name, job in jobs.items()}
         return {name: future.result() for name, future in started.items()}
@@ -236,7 +236,7 @@ def test_what_is_stored_says_nothing(lax):
     assert {outcome for (file, _), (outcome, _) in lax.tests.items() if file == "in part"} == {"passed"}
 
 
-def test_nbv_04_nbv_08_a_verdict_that_is_missing_fails(lax):
+def test_a_verdict_that_is_missing_fails(lax):
     for file in ("deleted skipped magic", "raises html overwritten"):
         verdicts = lax.verdicts(file)
         assert len(verdicts) == 3 and set(verdicts.values()) == {"missing"}
@@ -247,7 +247,7 @@ def test_nbv_04_nbv_08_a_verdict_that_is_missing_fails(lax):
     assert "has the tag raises-exception" in lax.said("raises html overwritten", "02.temperature")
 
 
-def test_nbv_11_the_cell_that_ended_the_kernel_is_named(lax):
+def test_the_cell_that_ended_the_kernel_is_named(lax):
     assert lax.outcome("exits", "Cell 3") == "failure"
     assert "Cell 3 ended the kernel (exit or quit)" in lax.said("exits", "Cell 3")
     assert lax.outcome("exits", "Cell 4 (check:03.top_k)") == "skipped"
@@ -255,7 +255,7 @@ def test_nbv_11_the_cell_that_ended_the_kernel_is_named(lax):
     assert "Cell 3 ended the kernel" in lax.said("exits", "03.top_k")
 
 
-def test_nbv_03_a_dead_kernel_is_said_at_once_and_the_rest_is_not_reached(lax):
+def test_a_dead_kernel_is_said_at_once_and_the_rest_is_not_reached(lax):
     assert "The kernel died while Cell 3 ran" in lax.said("dies", "Cell 3")
     assert [lax.outcome("dies", f"Cell {n}") for n in (3, 4, 5)] == ["failure", "skipped", "skipped"]
     assert lax.verdicts("dies") == {"03.top_k": "not reached", "03.top_p": "not reached", "03.which_order": "passed"}
@@ -305,7 +305,7 @@ def test_a_notebook_of_others_is_left_to_nbval(lax):
     assert lax.verdicts("not ours") == {}
 
 
-def test_nbv_15_the_table_counts_what_was_not_passed(lax):
+def test_the_table_counts_what_was_not_passed(lax):
     section = lax.text.split("= exercises =")[1]
     lines = [re.split(r"  +", line) for line in section.splitlines()]
     assert ["wrong.ipynb", "00.first_answer", "not yet", "equal-shares"] in lines
@@ -439,7 +439,7 @@ def test_what_a_file_is_does_not_hang_on_its_name(tmp_path):
     assert files.find_notebook(alone / "none.ipynb") is None
 
 
-def test_txt_09_a_file_is_read_as_utf_8_with_or_without_a_mark(tmp_path):
+def test_a_file_is_read_as_utf_8_with_or_without_a_mark(tmp_path):
     path = tmp_path / "x.ipynb"
     for content, reason in (
         (b'\xef\xbb\xbf{"a": "\xc3\xbc"}', None),

@@ -2,6 +2,7 @@
 
 import io
 import math
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import pytest
@@ -16,6 +17,7 @@ from course_utils import plots
 from course_utils.compare_logits import compare_logits
 from course_utils.plots import signs
 from course_utils.plots.signs import as_drawn
+from course_utils.sampling import SamplingParams
 
 pytestmark = pytest.mark.filterwarnings("error")
 HARD = (
@@ -34,7 +36,24 @@ HARD = (
 )
 VALUES = [0.5] * len(HARD)
 REPORT = compare_logits(torch.zeros(1, 2, 3), torch.zeros(1, 2, 3))
+BINS = [SimpleNamespace(said=0.5, came_true=0.4, low=0.2, high=0.6)]
+CUBE = torch.zeros(1, 2, len(HARD))
+
+
+def said(words):
+    """The picture of a diagram, which gives back words."""
+    assert isinstance(words, str)
+    return plt.gcf().axes[0]
+
+
 PICTURES = {
+    "calibration_curve": lambda t: plots.calibration_curve({name: BINS for name in HARD}, t, t, t),
+    "u_on_a_ruler": lambda t: said(plots.u_on_a_ruler([t, "猫"], [0.5, 0.5], 0.1)),
+    "choice_steps": lambda t: said(plots.choice_steps([t, "猫"], [2.0, 1.0], SamplingParams(top_p=0.9), 0.1)),
+    "the_loop": lambda t: said(plots.the_loop(HARD, [t], t)),
+    "logits_cube": lambda t: said(plots.logits_cube(CUBE, [[t, "猫"]], HARD)),
+    "prefill_and_decode": lambda t: said(plots.prefill_and_decode([t, *HARD], 2)),
+    "attention_map": lambda t: said(plots.attention_map([VALUES], [t], HARD, t)),
     "probability_bars": lambda t: plots.probability_bars(HARD, {t: VALUES, "猫": VALUES}, t),
     "bigram_table": lambda t: plots.bigram_table(torch.eye(len(HARD)), HARD, t),
     "curve": lambda t: plots.curve([0, 1], {name: [2.0, 1.0] for name in HARD}, t, t, t, levels={t: 0.5}),
@@ -64,18 +83,18 @@ def drawn(figure) -> bytes:
 
 @pytest.mark.parametrize("text", [r"$\alpha$", "_猫 $#1 $ 🤦‍♂️"])
 @pytest.mark.parametrize("name", PICTURES)
-def test_every_picture_draws_every_text_WDG_01_WDG_02(name, text):
+def test_every_picture_draws_every_text(name, text):
     assert drawn(PICTURES[name](text).figure).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("name", sorted(set(dir(plots)) & set(plots.__all__)))
 def test_no_picture_is_left_out_of_this_file(name):
     made = getattr(plots, name)
-    no_pictures = ("LiveLoss", "new_axes", "say_bytes", "smoothed")
+    no_pictures = ("LiveLoss", "legend_beside", "llama_layer", "new_axes", "say_bytes", "smoothed")
     assert isinstance(made, (str, tuple)) or name in (*PICTURES, *no_pictures)
 
 
-def test_dollar_signs_are_drawn_as_they_are_WDG_01():
+def test_dollar_signs_are_drawn_as_they_are():
     def picture(title, **options):
         ax = plots.new_axes()
         ax.set_title(title, **options)
@@ -88,7 +107,7 @@ def test_dollar_signs_are_drawn_as_they_are_WDG_01():
 
 @given(st.text(st.sampled_from("$\\_^{}ab猫 "), max_size=12))
 @settings(max_examples=50)
-def test_no_text_is_a_formula_WDG_01(text):
+def test_no_text_is_a_formula(text):
     with plt.rc_context():
         ax = plots.new_axes()
         signs.write(ax, title=text, xlabel=text)
@@ -96,18 +115,18 @@ def test_no_text_is_a_formula_WDG_01(text):
     plt.close(ax.figure)
 
 
-def test_signs_without_a_font_are_told_apart_by_their_code_points_WDG_02():
+def test_signs_without_a_font_are_told_apart_by_their_code_points():
     assert as_drawn("猫") == "U+732B" and as_drawn("猫狗 a犬") == "U+732B U+72D7 aU+72AC"
     assert as_drawn("naïve ␣⏎⇥ — “q” жук") == "naïve ␣⏎⇥ — “q” жук"
     assert len({as_drawn(text) for text in HARD}) == len(HARD)
 
 
-def test_a_long_text_is_cut_between_signs_WDG_02():
+def test_a_long_text_is_cut_between_signs():
     assert as_drawn("猫" * 3, most=13) == "U+732B U+732B…" and as_drawn("a" * 500) == "a" * 400 + "…"
     drawn(plots.held_back(["你好", "🙂" * 400], [1, 2], [0, 1], "a").figure)
 
 
-def test_a_name_with_an_underscore_stands_in_the_legend_WDG_01():
+def test_a_name_with_an_underscore_stands_in_the_legend():
     ax = plots.curve([0, 1], {"_mine": [1, 2], "theirs": [2, 1]}, "title", "x", "y")
     assert [text.get_text().strip() for text in ax.get_legend().get_texts()] == ["_mine", "theirs"]
 
@@ -118,7 +137,7 @@ def test_long_labels_stand_upright_and_short_ones_do_not():
         assert {label.get_rotation() for label in ax.get_xticklabels()} == {turned}
 
 
-def test_a_font_of_the_machine_that_has_the_signs_is_taken_WDG_02(tmp_path, monkeypatch):
+def test_a_font_of_the_machine_that_has_the_signs_is_taken(tmp_path, monkeypatch):
     pen = TTGlyphPen(None)
     pen.moveTo((0, 0))
     for corner in ((0, 900), (900, 900), (900, 0)):

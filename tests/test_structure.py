@@ -1,11 +1,14 @@
 """The repository's own rules: who imports whom, what files may hold, how they are opened."""
 
 import ast
+import io
+import itertools
 import json
 import os
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -18,9 +21,12 @@ import course_utils
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "course_utils"
 IGNORED = {".git", ".venv", ".venv.lock", "my_notebooks", "__pycache__", ".ipynb_checkpoints", ".pytest_cache",
-           ".ruff_cache", ".hypothesis", ".mypy_cache", "build"}  # fmt: skip
+           ".ruff_cache", ".hypothesis", ".mypy_cache", "build",
+           "node_modules", "dist"}  # fmt: skip
 LONGEST = 260  # lines of a module: what can be read in one sitting
 TEXTS = {"course_utils/storyworld/tales.py"}  # holds sentences, not logic: as long as the corpus is rich
+# A visitor's own code is what this module is for. It runs in the browser's sandbox only; nothing else may import it.
+RUNS_CODE = "course_utils/live/runner.py"
 
 
 def repository_files():
@@ -316,6 +322,50 @@ def test_unexplained_ignores_would_be_found():
         assert IGNORED_TYPE.search(line) and not EXPLAINED.search(line)
 
 
+# "asked for is", "a pair, which is none", "this is no text": shorter than English, and read twice.
+CLIPPED = re.compile(
+    r"\basked for (is|are)\b"
+    r"|\b(it|that|which|there|this) (is|are|was|were) none\b"
+    r"|\b(that|which|it|this) (is|are|was|were) no (?!longer\b|more\b|less\b|other\b)\w"
+    r"|\b(slider|test|file|memory|end|ways) of (its|their) own\b"
+)
+
+
+def prose_of(path):
+    """The docstrings and comments of a source, each on one line, with the number of the line where it begins."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
+            yield node.body[0].lineno, " ".join(ast.get_docstring(node).split())
+    for token in tokenize.tokenize(io.BytesIO(path.read_bytes()).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+
+
+def test_docstrings_and_comments_are_whole_sentences():
+    found = [
+        f"{relative(path)}:{number}: {match[0]}"
+        for path in MODULES
+        for number, text in prose_of(path)
+        if (match := CLIPPED.search(text))
+    ]
+    assert found == [], "say it in the words in which it would be said"
+
+
+def test_clipped_phrases_would_be_found():
+    for text in ("what is asked for is shown", "half a pair, which is none", "that is no JSON", "a test of its own"):
+        assert CLIPPED.search(text)
+    for text in ("None if it is not one", "it is no longer", "a None is not a value", "on their own"):
+        assert not CLIPPED.search(text)
+
+
+def test_headings_stand_over_every_module_of_the_list():
+    """A newcomer reads the list by its headings: each has at least one module, and each module has a heading."""
+    listed = course_utils.__doc__.partition("builds on those above it:")[2]
+    kinds = ["module" if line.startswith("    ") else "heading" for line in listed.splitlines() if line.strip()]
+    assert kinds[0] == "heading" and kinds[-1] == "module"
+    assert kinds.count("heading") > 5 and ("heading", "heading") not in itertools.pairwise(kinds)
+
+
 def test_users_get_the_types():
     assert (PACKAGE / "py.typed").is_file()
     assert "py.typed" in PYPROJECT["tool"]["setuptools"]["package-data"]["course_utils"]
@@ -332,8 +382,16 @@ def test_no_pickle_and_no_evaluated_text_in_the_package():
             "__import__",
         }
         loads = {ast.unparse(call.func) for call in calls(tree)} & {"torch.load", "torch.save", "np.load", "np.save"}
+        names -= {"exec"} if relative(path) == RUNS_CODE else set()
         found += [f"{relative(path)}: {what}" for what in (*modules, *names, *loads)]
     assert found == []
+
+
+def test_only_the_page_uses_what_runs_code():
+    users = {name for name, path in NAMES.items() if "course_utils.live.runner" in own_imports(path)}
+    outside = {name for name, path in NAMES.items() if {imported for imported in own_imports(path)
+               if imported.startswith("course_utils.live")} and not name.startswith("course_utils.live")}  # fmt: skip
+    assert users == {"course_utils.live.pieces"} and outside == set()
 
 
 def test_no_assert_of_a_tuple():

@@ -254,7 +254,7 @@ def test_a_file_of_another_sweep_is_refused_and_left_alone(model, tmp_path, name
 @pytest.mark.parametrize(
     "names", [np.arange(1, 3), (1, 2.5), ("1", 1), (np.float64(0.5), np.str_("b")), ("é", "\udcff")]
 )
-def test_the_names_of_settings_may_be_numbers_SWP_01(model, tmp_path, names):
+def test_the_names_of_settings_may_be_numbers(model, tmp_path, names):
     settings = {name: SamplingParams(top_k=k) for k, name in enumerate(names, 1)}
     kept = tmp_path / "kept.jsonl"
     first = run(model, ["a"], settings, [1], keep=kept)
@@ -281,7 +281,7 @@ ROW = {"problem": 0, "setting": "cold", "text": "x", "finish_reason": "EOS", "n_
 ARGUMENTS = {"prompts": "1234"}
 
 
-def test_a_file_in_use_is_refused_and_no_row_is_lost_SWP_02(tmp_path):
+def test_a_file_in_use_is_refused_and_no_row_is_lost(tmp_path):
     path = tmp_path / "kept.jsonl"
     with store.Store(path, ARGUMENTS) as first:
         first.add([ROW | {"seed": 1}])
@@ -294,7 +294,7 @@ def test_a_file_in_use_is_refused_and_no_row_is_lost_SWP_02(tmp_path):
     assert len(store.Store(path, ARGUMENTS).rows) == 4
 
 
-def test_rows_that_came_between_reading_and_locking_are_kept_SWP_02(tmp_path):
+def test_rows_that_came_between_reading_and_locking_are_kept(tmp_path):
     path = tmp_path / "kept.jsonl"
     early = store.Store(path, ARGUMENTS)
     with store.Store(path, ARGUMENTS) as other:
@@ -304,7 +304,7 @@ def test_rows_that_came_between_reading_and_locking_are_kept_SWP_02(tmp_path):
     assert len(store.Store(path, ARGUMENTS).rows) == 2
 
 
-def test_a_lock_ends_with_the_sweep_or_the_process_that_holds_it_SWP_02(tmp_path):
+def test_a_lock_ends_with_the_sweep_or_the_process_that_holds_it(tmp_path):
     path = tmp_path / "kept.jsonl"
     with pytest.raises(KeyboardInterrupt), store.Store(path, ARGUMENTS):
         raise KeyboardInterrupt
@@ -327,7 +327,7 @@ def test_a_lock_ends_with_the_sweep_or_the_process_that_holds_it_SWP_02(tmp_path
             other.__enter__()
 
 
-def test_a_sweep_is_refused_a_file_in_use_before_anything_is_computed_SWP_02(model, tmp_path):
+def test_a_sweep_is_refused_a_file_in_use_before_anything_is_computed(model, tmp_path):
     kept, computed = tmp_path / "kept.jsonl", []
 
     def counting(generated):
@@ -340,7 +340,7 @@ def test_a_sweep_is_refused_a_file_in_use_before_anything_is_computed_SWP_02(mod
     assert len(run(model, keep=kept, metrics={"count": counting})) == 30 == len(computed)
 
 
-def test_the_home_folder_may_be_written_as_in_a_shell_SWP_03(model, tmp_path, monkeypatch):
+def test_the_home_folder_may_be_written_as_in_a_shell(model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))

@@ -40,13 +40,13 @@ def write(tmp_path, data: bytes):
         (UTF8_BOM + b"a\r\n", "a\n"),
     ],
 )
-def test_line_ends_of_every_system_become_newlines_TXT_02(tmp_path, data, text):
+def test_line_ends_of_every_system_become_newlines(tmp_path, data, text):
     loaded = load_text(write(tmp_path, data))
     assert loaded == text
     assert "\r" not in CharVocab.from_text(loaded).characters
 
 
-def test_vocabulary_of_a_crlf_file_has_no_carriage_return_TXT_02(tmp_path):
+def test_vocabulary_of_a_crlf_file_has_no_carriage_return(tmp_path):
     assert CharVocab.from_text(load_text(write(tmp_path, b"b\r\na"))).characters == ("\n", "a", "b")
 
 
@@ -86,7 +86,7 @@ def test_utf_16_is_named(tmp_path):
 
 @pytest.mark.parametrize("text", ["Once upon.\n\nTwo.", "Naïve.\n\n一。", "一。\n二。"])
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-def test_utf_16_without_a_mark_is_named_TXB_01(tmp_path, text, encoding):
+def test_utf_16_without_a_mark_is_named(tmp_path, text, encoding):
     with pytest.raises(ValueError, match=r"is not UTF-8.*looks like UTF-16"):
         load_text(write(tmp_path, text.encode(encoding)))
 
@@ -100,7 +100,7 @@ def test_composed_and_decomposed_characters_stay_apart_unless_nfc_is_asked_for_T
     assert load_text("tales", nfc=True) == load_text("tales")
 
 
-def test_the_home_folder_may_be_written_as_in_a_shell_SWP_03(tmp_path, monkeypatch):
+def test_the_home_folder_may_be_written_as_in_a_shell(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
     write(tmp_path, b"mine")
@@ -117,7 +117,7 @@ def test_a_text_in_place_of_a_path_is_no_file(tmp_path):
         load_text("Once upon a time. " * 500)
 
 
-def test_a_name_that_means_two_things_is_refused_CKP_05(tmp_path, monkeypatch):
+def test_a_name_that_means_two_things_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tales").write_bytes(b"mine")
     with pytest.raises(ValueError, match=r"'tales' is a text of the course, and a file .* give './tales'"):
@@ -127,7 +127,7 @@ def test_a_name_that_means_two_things_is_refused_CKP_05(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("data", [b"", UTF8_BOM, b"\r\n", b" \n\t\n", UTF8_BOM + b"\r", "\u3000\n".encode()])
-def test_a_file_without_text_is_refused_TXT_13(tmp_path, data):
+def test_a_file_without_text_is_refused(tmp_path, data):
     with pytest.raises(ValueError, match=r"corpus.txt is empty"):
         load_text(write(tmp_path, data))
 
@@ -144,7 +144,7 @@ def test_a_file_may_bear_a_shipped_name(tmp_path, monkeypatch):
     assert load_text("./tales") == "mine"
 
 
-def test_files_are_read_as_utf_8_under_any_locale_TXT_09(tmp_path):
+def test_files_are_read_as_utf_8_under_any_locale(tmp_path):
     path = write(tmp_path, "naïve “q”".encode())
     code = (
         "import locale, sys; from course_utils.text import load_text\n"
@@ -170,13 +170,13 @@ def test_documents_stand_between_blank_lines():
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\t", "\u3000", "\u00a0", "\x0c", "\u2003 \u202f", "\u2028", "\x1f"])
-def test_a_line_of_white_space_in_any_script_is_blank_TXB_02(blank):
+def test_a_line_of_white_space_in_any_script_is_blank(blank):
     assert split_documents(f"一。\n{blank}\n二。") == ["一。", "二。"]
     assert split_documents(f"{blank}\n{blank}\nOne.\nMore.\n{blank}\n\n Two.\n{blank}") == ["One.\nMore.", " Two."]
 
 
 @given(st.text("ab\n \u3000\xa0\x0c\t", max_size=30))
-def test_documents_are_the_runs_of_lines_that_are_not_blank_TXB_02(text):
+def test_documents_are_the_runs_of_lines_that_are_not_blank(text):
     documents = split_documents(text)
     lines = [line for line in text.split("\n") if line and not line.isspace()]
     assert [line for document in documents for line in document.split("\n")] == lines
@@ -185,7 +185,7 @@ def test_documents_are_the_runs_of_lines_that_are_not_blank_TXB_02(text):
     assert len(documents) == n_runs
 
 
-def test_lines_end_at_newlines_only_TXT_08():
+def test_lines_end_at_newlines_only():
     for mark in "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85\r":
         document = f"a b{mark}c{mark}{mark}d"
         assert split_documents(f"{document}\n") == [document]
@@ -291,13 +291,13 @@ def test_encode_array_is_encode():
         ("ab人d", "'人'", 2),  # the first of two
     ],
 )
-def test_a_character_never_seen_is_named_with_its_position_TXT_03(text, character, position):
+def test_a_character_never_seen_is_named_with_its_position(text, character, position):
     vocab = CharVocab.from_text("abc😀")
     with pytest.raises(ValueError, match=f"{character}.* at position {position} was never seen"):
         vocab.encode(text)
 
 
-def test_no_character_is_taken_for_another_TXT_03():
+def test_no_character_is_taken_for_another():
     vocab = CharVocab.from_text("bdz")
     for code in [*range(0x800), 0xFFFF, 0x10000, 0x1F600, 0x10FFFF]:
         if chr(code) not in "bdz":
@@ -309,18 +309,18 @@ def test_no_character_is_taken_for_another_TXT_03():
     ("text", "position"),
     [("ab" + chr(0xD83D), 2), (chr(0xDE80) + "ab", 0), ("a<eos>" + chr(0xD83D), 6), ("😀" + chr(0xD83D), 1)],
 )
-def test_half_a_surrogate_pair_is_refused_with_its_position_TXT_10(text, position):
+def test_half_a_surrogate_pair_is_refused_with_its_position(text, position):
     for call in (CharVocab.from_text, CharVocab.from_text("ab😀").encode):
         with pytest.raises(ValueError, match=f"surrogate.* at position {position}\\."):
             call(text)
 
 
-def test_two_halves_of_a_pair_are_not_one_character_TXT_10():
+def test_two_halves_of_a_pair_are_not_one_character():
     with pytest.raises(ValueError, match="position 0"):
         CharVocab.from_text("🚀").encode("\ud83d\ude80")
 
 
-def test_a_vocabulary_of_nothing_is_refused_TXT_13():
+def test_a_vocabulary_of_nothing_is_refused():
     with pytest.raises(ValueError, match="empty corpus"):
         CharVocab.from_text("")
 

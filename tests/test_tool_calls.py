@@ -10,7 +10,7 @@ import pytest
 import torch
 from script_models import NoModel, PieceVocab, ScriptModel, saying
 
-from course_utils import tool_calls
+from course_utils import exercises, tool_calls
 from course_utils.generation import generate, generate_batch, stream
 from course_utils.generation import row as row_module
 from course_utils.randomness import uniform
@@ -94,6 +94,11 @@ def test_what_is_no_complete_call_is_none(text):
     assert read_call(text) is None
 
 
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"tool":' * 100_000])
+def test_the_exercises_reference_gives_none_for_a_text_that_is_nested_too_deeply(text):
+    assert exercises.all_exercises()["07.read_call"].solution()(text) is None
+
+
 def never(*arguments):
     raise AssertionError(f"executed with {arguments}")
 
@@ -166,18 +171,18 @@ def called(tool, arguments):
         (abs, "[-4]", "4", ["[]", "[1, 2]"]),
     ],
 )
-def test_a_built_in_function_is_a_tool_TOC_01(tool, right, result, wrong):
+def test_a_built_in_function_is_a_tool(tool, right, result, wrong):
     assert called(tool, right) == (Outcome.RAN, result)
     for arguments in wrong:
         assert called(tool, arguments) == (Outcome.WRONG_ARGUMENTS, None)
 
 
-def test_a_type_error_within_a_tool_is_its_own_fault_TOC_01():
+def test_a_type_error_within_a_tool_is_its_own_fault():
     with pytest.raises(TypeError, match="NoneType"):
         called(lambda a: a + None, "[1]")
 
 
-def test_a_result_of_too_many_digits_ran_TOC_02():
+def test_a_result_of_too_many_digits_ran():
     ran = []
 
     def power(a, b):

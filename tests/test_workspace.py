@@ -427,7 +427,7 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(called, folders):
         workspace.main(["lab"])
 
 
-def test_TXT_09_copies_are_utf8_in_every_locale(folders):
+def test_copies_are_utf8_in_every_locale(folders):
     shipped, mine = folders
     script = "import sys, pathlib; from course_utils import workspace; workspace.fill(*map(pathlib.Path, sys.argv[1:]))"
     environment = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}

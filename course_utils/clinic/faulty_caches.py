@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from course_utils.kv_cache import KVCache, Weights
+from course_utils.transformer import Transformer
 
 
 class Misplacing(KVCache):
@@ -16,7 +17,9 @@ class Misplacing(KVCache):
     def positions(self, n_new: int, attention_mask: Tensor | None = None) -> Tensor:
         if not self.n_tokens:
             return super().positions(n_new, attention_mask)
-        first = min(self.first_position(), self._weights.model().block_size - n_new)
+        model = self._weights.model()
+        assert isinstance(model, Transformer)
+        first = min(self.first_position(), model.block_size - n_new)
         return torch.arange(first, first + n_new)[None]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from course_utils.clinic.faults import Specimen
 from course_utils.compare_logits import LogitsReport, compare_logits, in_chunks
 from course_utils.transformer import Transformer
 
@@ -19,22 +20,22 @@ _SMALL = 0.02  # of a key's length: between a rounded key and that of another po
 _SMALL_DIFFERENCE = 2000  # tolerances, 0.015 of the logits' size: between what rounding does and what a fault does
 
 
-def _whole(model, sound, ids: Tensor) -> LogitsReport:
+def _whole(model: Specimen, sound: Transformer, ids: Tensor) -> LogitsReport:
     """All tokens in one pass, without a cache."""
     return compare_logits(sound(ids), model(ids))
 
 
-def _decode(model, sound, ids: Tensor) -> LogitsReport:
+def _decode(model: Specimen, sound: Transformer, ids: Tensor) -> LogitsReport:
     """A prompt of 24 tokens, then one token at a time."""
     return compare_logits(sound(ids), in_chunks(model, ids, SPLIT))
 
 
-def _chunk(model, sound, ids: Tensor) -> LogitsReport:
+def _chunk(model: Specimen, sound: Transformer, ids: Tensor) -> LogitsReport:
     """A prompt of 24 tokens, then all the others in one chunk."""
     return compare_logits(sound(ids), in_chunks(model, ids, [SPLIT, ids.shape[1] - SPLIT]))
 
 
-def _future(model, sound, ids: Tensor) -> LogitsReport:
+def _future(model: Specimen, sound: Transformer, ids: Tensor) -> LogitsReport:
     """As in "chunk", with itself: does another last token change what came before it?"""
     other = ids.clone()
     other[:, -1] = (other[:, -1] + 1) % model.config.vocab_size
@@ -42,12 +43,12 @@ def _future(model, sound, ids: Tensor) -> LogitsReport:
     return compare_logits(in_chunks(model, ids, chunks)[:, :-1], in_chunks(model, other, chunks)[:, :-1])
 
 
-def _again(model, sound, ids: Tensor) -> LogitsReport:
+def _again(model: Specimen, sound: Transformer, ids: Tensor) -> LogitsReport:
     """The same pass twice, with itself."""
     return compare_logits(model(ids), model(ids))
 
 
-def _left_pads(model, sound, ids: Tensor) -> LogitsReport:
+def _left_pads(model: Specimen, sound: Transformer, ids: Tensor) -> LogitsReport:
     """The same tokens with five pads on their left, as a short row of a batch has them, and a mask."""
     pads = torch.full((ids.shape[0], N_PADS), 2)
     mask = torch.cat([torch.zeros_like(pads), torch.ones_like(ids)], dim=1).bool()
@@ -55,7 +56,7 @@ def _left_pads(model, sound, ids: Tensor) -> LogitsReport:
     return compare_logits(sound(ids), padded[:, N_PADS:])
 
 
-def _edit(model, sound, ids: Tensor) -> LogitsReport:
+def _edit(model: Specimen, sound: Transformer, ids: Tensor) -> LogitsReport:
     """The cache has seen a text whose sixth token was another one; now the whole text is asked for."""
     old = ids[:, :-8].clone()
     old[:, 5] = (old[:, 5] + 1) % model.config.vocab_size
@@ -67,7 +68,7 @@ def _edit(model, sound, ids: Tensor) -> LogitsReport:
     return compare_logits(right, torch.cat([right[:, :n_reused], new], dim=1))
 
 
-def _update(model, sound, ids: Tensor) -> LogitsReport:
+def _update(model: Specimen, sound: Transformer, ids: Tensor) -> LogitsReport:
     """After 24 tokens all weights grow by a tenth; a cache that refuses to go on is made anew."""
     model, sound = copy.deepcopy(model), copy.deepcopy(sound)
     cache = model.new_cache()
@@ -95,7 +96,7 @@ SITUATIONS = {
 
 
 @torch.no_grad()
-def examine(model, sound: Transformer, ids: Tensor) -> dict[str, LogitsReport]:
+def examine(model: Specimen, sound: Transformer, ids: Tensor) -> dict[str, LogitsReport]:
     """A report for each situation; the docstrings of SITUATIONS say what is done in it.
 
     model: a specimen. sound: the model that it should equal. ids: (1, T), with T from 40 to the context less 5.
@@ -105,7 +106,9 @@ def examine(model, sound: Transformer, ids: Tensor) -> dict[str, LogitsReport]:
     return {name: situation(model, sound, ids) for name, situation in SITUATIONS.items()}
 
 
-def stored_positions(model, sound: Transformer, ids: Tensor, split=SPLIT) -> list[int | None]:
+def stored_positions(
+    model: Transformer, sound: Transformer, ids: Tensor, split: int | Sequence[int] = SPLIT
+) -> list[int | None]:
     """The position at which each token was stored, read from the keys of layer 0; None where no position fits.
 
     In layer 0 a key depends on nothing but its token and its position, so each stored one can be compared with the

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from course_utils.generation import reproduction
 from course_utils.generation.batch import Batch
 from course_utils.generation.row import Request, Row
+from course_utils.protocols import LanguageModel, Vocabulary
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
 
@@ -74,8 +75,8 @@ class Chunk:
 
 
 def generate(
-    model,
-    vocab,
+    model: LanguageModel,
+    vocab: Vocabulary,
     prompt: str,
     sampling: SamplingParams = SamplingParams(),
     stopping: StopCriteria = StopCriteria(),
@@ -97,8 +98,8 @@ def generate(
 
 
 def generate_batch(
-    model,
-    vocab,
+    model: LanguageModel,
+    vocab: Vocabulary,
     prompts: Sequence[str],
     sampling: SamplingParams | Sequence[SamplingParams] = SamplingParams(),
     stopping: StopCriteria | Sequence[StopCriteria] = StopCriteria(),
@@ -120,8 +121,8 @@ def generate_batch(
 
 
 def stream(
-    model,
-    vocab,
+    model: LanguageModel,
+    vocab: Vocabulary,
     prompt: str,
     sampling: SamplingParams = SamplingParams(),
     stopping: StopCriteria = StopCriteria(),
@@ -137,7 +138,7 @@ def stream(
     return _chunks(model, vocab, row, use_cache)
 
 
-def _chunks(model, vocab, row: Row, use_cache: bool) -> Iterator[Chunk]:
+def _chunks(model: LanguageModel, vocab: Vocabulary, row: Row, use_cache: bool) -> Iterator[Chunk]:
     origin = reproduction.origin_of(model, vocab, use_cache)
     n_given = 0
     for _ in Batch(model, [row], use_cache).steps():
@@ -147,7 +148,7 @@ def _chunks(model, vocab, row: Row, use_cache: bool) -> Iterator[Chunk]:
     yield Chunk("", finished(row, origin))
 
 
-def reproduce(model, vocab, record: dict) -> Generation:
+def reproduce(model: LanguageModel, vocab: Vocabulary, record: dict) -> Generation:
     """Make the text of a record again.
 
     record: what `Generation.record()` gave, also after a way through JSON.
@@ -164,7 +165,14 @@ def reproduce(model, vocab, record: dict) -> Generation:
     return again
 
 
-def start(model, vocab, prompt: str, sampling: SamplingParams, stopping: StopCriteria, sample: int) -> Row:
+def start(
+    model: LanguageModel,
+    vocab: Vocabulary,
+    prompt: str,
+    sampling: SamplingParams,
+    stopping: StopCriteria,
+    sample: int,
+) -> Row:
     """A row that has sampled nothing yet. Raises ValueError or TypeError for what the model cannot continue."""
     context_size = getattr(model, "block_size", None)
     return Row(Request.of(vocab, prompt, sampling, stopping, sample, context_size))
@@ -172,6 +180,7 @@ def start(model, vocab, prompt: str, sampling: SamplingParams, stopping: StopCri
 
 def finished(row: Row, origin: reproduction.Origin) -> Generation:
     """The text of a row that has ended. Whoever drives rows begins with `start` and ends with this."""
+    assert row.finish_reason is not None
     return Generation(
         prompt=row.request.prompt,
         text=row.text,

@@ -4,12 +4,14 @@ It does not know what kind of model it drives, nor how a cache works inside; `ge
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from course_utils.eval_mode import eval_mode
 from course_utils.generation.row import Row
+from course_utils.protocols import LanguageModel
 
 
 class Batch:
@@ -21,11 +23,11 @@ class Batch:
     rows: may have ended already; they idle then. use_cache: False feeds all tokens again at each step.
     """
 
-    def __init__(self, model, rows: Sequence[Row], use_cache: bool):
+    def __init__(self, model: LanguageModel, rows: Sequence[Row], use_cache: bool):
         self.model, self.rows, self.use_cache = model, list(rows), use_cache
         self.n_fed = [0] * len(self.rows)  # how many of each row's ids the model has processed
         self.eval_mode = eval_mode(model)
-        self.cache = None  # made when the first prompt is there
+        self.cache: Any = None  # made when the first prompt is there
         self.mask: Tensor | None = None  # (B, S) bool, once it is needed
         self.fed: Tensor | None = None  # (B, S), all tokens so far: kept only without a cache
 
@@ -85,12 +87,12 @@ class Batch:
         self.n_fed = [len(row.ids) for row in self.rows]
         return logits[:, -1].detach()  # padding stands on the left, so the last position is a real token
 
-    def _new_cache(self):
-        if self.mask is None or not hasattr(self.model, "block_size"):
+    def _new_cache(self) -> Any:
+        block_size = getattr(self.model, "block_size", None)
+        if self.mask is None or block_size is None:
             return self.model.new_cache(len(self.rows))
         # A short row beside a long one goes on for longer than the context: its padding takes up places as well.
         going_on = [row for row in self.rows if row.finish_reason is None]
-        n_new = max(
-            min(row.request.stopping.max_new_tokens, row.request.context_size - len(row.ids) + 1) for row in going_on
-        )
-        return self.model.new_cache(len(self.rows), max_tokens=self.mask.shape[1] + n_new - 1)
+        n_new = max(min(row.request.stopping.max_new_tokens, block_size - len(row.ids) + 1) for row in going_on)
+        new_cache: Any = self.model.new_cache  # of a model with a block_size, so it takes max_tokens
+        return new_cache(len(self.rows), max_tokens=self.mask.shape[1] + n_new - 1)

@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from functools import cache
 from importlib import metadata
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
 from torch import nn
 
 from course_utils.checkpoint import fingerprint
+from course_utils.protocols import LanguageModel, NamedVocabulary, Vocabulary
 from course_utils.randomness import check_uint64
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
@@ -28,6 +30,8 @@ ENTRIES = (
     *("versions", "finish_reason", "stop", "tool_call", "token_ids", "text"),
 )
 OLDER = "Since then the model's parameters have other names, which enter its fingerprint, so the old one fits no model."
+
+Settings = TypeVar("Settings", SamplingParams, StopCriteria)
 
 
 class RecordError(ValueError):
@@ -58,7 +62,7 @@ class Origin:
 _seen: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # model -> (its state, fingerprint, tensors)
 
 
-def origin_of(model: object, vocab, use_cache: bool) -> Origin:
+def origin_of(model: LanguageModel, vocab: Vocabulary, use_cache: bool) -> Origin:
     """The origin of a text that is made now. The weights are read once, and again only after they have changed, which
     shows in the version counters of parameters and buffers; an edit through `.data` goes unseen."""
     planned_from = getattr(model, "planned_from", None)  # a plan names the model that it was made from
@@ -67,19 +71,20 @@ def origin_of(model: object, vocab, use_cache: bool) -> Origin:
     return Origin(weights, vocabulary, planned_from is not None, use_cache, versions())
 
 
-def _model_fingerprint(model: object, vocab, vocabulary: str | None) -> str | None:
+def _model_fingerprint(model: object, vocab: Vocabulary, vocabulary: str | None) -> str | None:
     if not isinstance(model, nn.Module) or vocabulary is None:
         return None
+    named = cast(NamedVocabulary, vocab)  # it has tokens, and so a fingerprint of them
     tensors = [*model.parameters(), *model.buffers()]
     if any(tensor.is_inference() for tensor in tensors):  # made in inference mode: they have no version counter
-        return fingerprint(model, vocab)
+        return fingerprint(model, named)
     state = (vocabulary, tuple((id(tensor), tensor.data_ptr(), tensor._version) for tensor in tensors))
     if _seen.get(model, (None,))[0] != state:
-        _seen[model] = (state, fingerprint(model, vocab), tensors)  # kept, so that no new one gets an old one's id
+        _seen[model] = (state, fingerprint(model, named), tensors)  # kept, so that no new one gets an old one's id
     return _seen[model][1]
 
 
-def _vocabulary_fingerprint(vocab) -> str | None:
+def _vocabulary_fingerprint(vocab: Vocabulary) -> str | None:
     tokens = getattr(vocab, "tokens", None)  # a vocabulary written by hand may have none
     return None if tokens is None else hashlib.sha256("\n".join(tokens).encode("utf-8")).hexdigest()
 
@@ -131,7 +136,7 @@ def read_settings(record: dict) -> tuple[SamplingParams, StopCriteria]:
     return sampling, _read("stopping", StopCriteria, record["stopping"])
 
 
-def _read(entry: str, kind: type, settings: object, **more: object):
+def _read(entry: str, kind: type[Settings], settings: object, **more: Any) -> Settings:
     names = {field.name for field in fields(kind)} - set(more)
     if not isinstance(settings, dict) or set(settings) != names:
         raise RecordError(entry, f"it is {settings!r}; expected a dict with exactly {sorted(names)}.")
@@ -166,6 +171,6 @@ def _circumstances(record: dict, made: dict) -> str:
     return f"{said} The record's text was made by {one}, this one by {other}: logits differ in their last digits."
 
 
-def _short(value: object) -> str:
+def _short(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= 80 else f"{shown[:60]}… ({len(value)} long)"

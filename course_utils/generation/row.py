@@ -7,9 +7,11 @@ pieces, and hands it the logits after the last of them; `batch` is such a driver
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
+from course_utils.protocols import NamedVocabulary, Vocabulary
 from course_utils.randomness import check_uint64, uniforms
 from course_utils.sampling import SamplingParams, choose
 from course_utils.stopping import FinishReason, StopCriteria, StopMatcher, finish_reason
@@ -31,7 +33,7 @@ class Request:
     stopping: StopCriteria
     seed: int | None
     sample: int
-    vocab: object
+    vocab: Vocabulary
     context_size: int | None
     eos_ids: frozenset[int]
     marks: dict[int, str]
@@ -39,7 +41,7 @@ class Request:
     @classmethod
     def of(
         cls,
-        vocab,
+        vocab: Vocabulary,
         prompt: str,
         sampling: SamplingParams,
         stopping: StopCriteria,
@@ -67,7 +69,7 @@ class Request:
             vocab=vocab,
             context_size=context_size,
             eos_ids=stopping.eos_ids(vocab),
-            marks={vocab.ids[mark]: mark for mark in SPECIALS} if stopping.tool_calls else {},
+            marks={cast(NamedVocabulary, vocab).ids[mark]: mark for mark in SPECIALS} if stopping.tool_calls else {},
         )
 
 
@@ -85,17 +87,16 @@ class Row:
         self.ids: list[int] = list(request.prompt_ids)
         self.n_sampled = 0
         self._numbers: Iterator[float] | None = None
-        if not request.sampling.greedy:
+        if request.seed is not None and not request.sampling.greedy:
             self._numbers = uniforms(request.seed, sample=request.sample)
-        self._begin_turn()
-        self.call = self._open_call()
+        self._begin_turn(self._open_call())
 
-    def _begin_turn(self) -> None:
+    def _begin_turn(self, call: list[str] | None = None) -> None:
         request = self.request
         self.token_ids: list[int] = []
         self.logprobs: list[float] = []
         self.shown: list[str] = []
-        self.call: list[str] | None = None
+        self.call = call
         self.finish_reason: FinishReason | None = None
         make = getattr(request.vocab, "decoder", None)  # a vocabulary written by hand may lack one
         self._decoder = make() if make else TokenDecoder(request.vocab)
@@ -131,7 +132,9 @@ class Row:
     @property
     def tool_call(self) -> str | None:
         """The text of the call that ended the text."""
-        return "".join(self.call) if self.finish_reason is FinishReason.TOOL_CALL else None
+        if self.call is None or self.finish_reason is not FinishReason.TOOL_CALL:
+            return None
+        return "".join(self.call)
 
     def choose(self, logits: np.ndarray) -> None:
         """Take the next token, and see whether the text ends with it.

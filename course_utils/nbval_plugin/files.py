@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from course_utils import exercises, versions
@@ -12,7 +13,7 @@ _CONFLICT = re.compile(r"^\s*(<{7}|>{7}|={7})( |$)", re.MULTILINE)
 
 
 def find_notebook(path: Path) -> str | None:
-    """The name of the course's notebook in this file, or None if it is none.
+    """The name of the course's notebook in this file, or None if it is not one.
 
     The metadata say it, so a renamed copy still counts; then the tags of the exercises' cells, then the file's name.
     All is searched for in the text, since a broken file has nothing else.
@@ -59,7 +60,7 @@ def why_unreadable(path: Path) -> str | None:
     return None
 
 
-def cell_name(number: int, metadata) -> str:
+def cell_name(number: int, metadata: Mapping) -> str:
     """Cell 7, or Cell 7 (check:03.top_p) for a cell that belongs to an exercise.
 
     number: as nbval counts code cells, from 0. The name counts from 1, as JupyterLab does when all cells are run.
@@ -69,13 +70,13 @@ def cell_name(number: int, metadata) -> str:
     return f"Cell {number + 1}" + (f" ({own})" if own else "")
 
 
-def check_numbers(cells, exercise_id: str) -> set[int]:
+def check_numbers(cells: Sequence, exercise_id: str) -> set[int]:
     """Where an exercise's check cells stand among the code cells, counted from 0."""
     code_cells = [cell for cell in cells if cell.cell_type == "code"]
     return {number for number, cell in enumerate(code_cells) if cell in check_cells(code_cells, exercise_id)}
 
 
-def check_cells(cells, exercise_id: str) -> list:
+def check_cells(cells: Sequence, exercise_id: str) -> list:
     """The cells that are tagged as an exercise's check."""
     return [cell for cell in cells if f"check:{exercise_id}" in (cell.metadata.get("tags") or [])]
 

@@ -10,7 +10,9 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
 from nbval.plugin import Dummy, IPyNbCell, IPyNbFile, NbCellError
@@ -30,7 +32,7 @@ RESULT = "course_exercise"  # the name under which a test's report carries its e
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def replace(collector, path: Path, parent):
+def replace(collector: pytest.Collector, path: Path, parent: pytest.Collector) -> pytest.Collector:
     """Our collector instead of nbval's if `path` is a notebook of the course; otherwise `collector` as it is."""
     if type(collector) is not IPyNbFile or (notebook := find_notebook(path)) is None:
         return collector
@@ -44,21 +46,21 @@ class Failed(Exception):
 class CourseFile(IPyNbFile):
     """A notebook. `ended` says why it ran no further, once it did."""
 
-    def __init__(self, *args, notebook: str, **kwargs):
+    def __init__(self, *args: Any, notebook: str, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.notebook = notebook
         self.ended: str | None = None
         self.exited = False  # a cell asked the kernel to exit
         self.begun: set[int] = set()  # the numbers of the cells that were run
-        self.records_folder = None
+        self.records_folder: tempfile.TemporaryDirectory | None = None
 
-    def collect(self):
+    def collect(self) -> Iterator[pytest.Item]:
         unreadable = why_unreadable(self.path)
         cells = []
         if unreadable is None:
             try:
                 cells = list(super().collect())
-            except Exception as error:  # valid JSON that is no notebook
+            except Exception as error:  # valid JSON that is not a notebook
                 unreadable = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'not a notebook'}"
         if unreadable is not None:
             self.ended = f"{self.path.name} cannot be read"
@@ -69,7 +71,7 @@ class CourseFile(IPyNbFile):
         for exercise_id in exercises_to_judge(self.path, self.notebook):
             yield ExerciseItem.from_parent(self, name=exercise_id)
 
-    def setup(self):
+    def setup(self) -> None:
         if self.ended is not None:  # it cannot be read: no kernel is needed
             return
         self.records_folder = tempfile.TemporaryDirectory(prefix="course-check-", ignore_cleanup_errors=True)
@@ -79,6 +81,7 @@ class CourseFile(IPyNbFile):
 
     @property
     def records_path(self) -> Path:
+        assert self.records_folder is not None  # `setup` has made it
         return Path(self.records_folder.name) / "records.jsonl"
 
     def records(self) -> dict[str, dict]:
@@ -92,7 +95,7 @@ class CourseFile(IPyNbFile):
                 found[entry["exercise"]] = entry
         return found
 
-    def end(self, reason: str):
+    def end(self, reason: str) -> None:
         """Run no further cell, and let go of the kernel."""
         self.ended = reason
         with contextlib.suppress(Exception):  # it may be gone already, or half gone
@@ -100,7 +103,7 @@ class CourseFile(IPyNbFile):
         with contextlib.suppress(Exception):
             self.kernel.km.shutdown_kernel(now=True)
 
-    def teardown(self):
+    def teardown(self) -> None:
         if self.ended is None:
             super().teardown()
         if self.records_folder is not None:
@@ -110,7 +113,7 @@ class CourseFile(IPyNbFile):
 class CourseCell(IPyNbCell):
     """A code cell. What an exercise's own cells print is never compared with what is stored."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         tags = self.cell.metadata.get("tags") or []
         if any(str(tag).startswith(("exercise:", "check:")) for tag in tags):
@@ -118,10 +121,10 @@ class CourseCell(IPyNbCell):
         if self.cell.execution_count is None:
             self.cell.outputs = []  # outputs of nobody's run: nothing to compare with, and no fault
 
-    def setup(self):
+    def setup(self) -> None:
         """Without nbval's: it would make every cell after a timeout an expected failure."""
 
-    def runtest(self):
+    def runtest(self) -> None:
         if self.parent.ended is not None:
             _skip(f"not reached: {self.parent.ended}")
         if not self.parent.kernel.is_alive():
@@ -143,7 +146,7 @@ class CourseCell(IPyNbCell):
             self.parent.end(f"{self.name} ended the kernel")
             raise Failed(f"{self.name} ended the kernel (exit or quit): no cell after it ran. Take that line out.")
 
-    def repr_failure(self, excinfo):
+    def repr_failure(self, excinfo: pytest.ExceptionInfo) -> str:
         error = excinfo.value
         if isinstance(error, Failed):
             return str(error)
@@ -160,39 +163,41 @@ class CourseCell(IPyNbCell):
         lines = [line for line in inner.splitlines() if line.strip(" -")]
         return "\n".join([f"{self.name}: {lines[-1] if lines else error}", *lines[:-1][-9:]])
 
-    def reportinfo(self):
+    def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, f"{self.path.name}::{self.name}"
 
 
 class _Own(pytest.Item):
     """A test of ours beside the cells."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.obj = Dummy()
 
-    def repr_failure(self, excinfo):
-        return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo)
+    def repr_failure(self, excinfo: pytest.ExceptionInfo, style: Any = None) -> Any:
+        return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo, style)
 
-    def reportinfo(self):
+    def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, f"{self.path.name}::{self.name}"
 
 
 class UnreadableNotebook(_Own):
     """Stands for a file that cannot be read: fails in one line."""
 
-    def __init__(self, *args, reason: str, **kwargs):
+    def __init__(self, *args: Any, reason: str, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.reason = reason
 
-    def runtest(self):
+    def runtest(self) -> None:
         raise Failed(f"{self.path.name} cannot be read as a notebook: {self.reason}")
 
 
 class ExerciseItem(_Own):
     """One exercise, judged after all cells by the last verdict that `check` recorded."""
 
-    def __init__(self, *args, **kwargs):
+    parent: CourseFile
+
+    def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         folder = self.path.parent
         file = (
@@ -205,7 +210,7 @@ class ExerciseItem(_Own):
             "verdict": "not reached", "hint_id": None,
         })  # fmt: skip
 
-    def runtest(self):
+    def runtest(self) -> None:
         verdict, hint_id, text = self.judge()
         self.user_properties.append((RESULT, {**getattr(self, RESULT), "verdict": verdict, "hint_id": hint_id}))
         if verdict == "passed":
@@ -225,7 +230,7 @@ class ExerciseItem(_Own):
         return "missing", None, f"Missing: {self.name} has no verdict. {self._why_missing()}"
 
     def _why_missing(self) -> str:
-        if self.parent.exited:
+        if self.parent.exited and self.parent.ended is not None:
             return f"{_sentence(self.parent.ended)} No check after it ran."
         cells = check_cells(self.parent.nb.cells, self.name)
         if not cells:
@@ -249,5 +254,5 @@ def _first_lines(text: str, count: int) -> str:
     return "\n".join(lines[:count] + (["..."] if len(lines) > count else []))
 
 
-def _skip(reason: str):
+def _skip(reason: str) -> NoReturn:
     raise pytest.skip.Exception(reason, _use_item_location=True)

@@ -1,4 +1,4 @@
-"""The pytest plugin: nbval runs a notebook of the course, and each exercise in it becomes a test of its own.
+"""The pytest plugin: nbval runs a notebook of the course, and each exercise in it becomes a test.
 
     pytest --nbval-lax my_notebooks/03_top_k_top_p.ipynb
 
@@ -10,6 +10,7 @@ the file is a notebook of this course. All that is heavier is in `items`.
 """
 
 import json
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ RESULT = "course_exercise"  # as in `items`, whose import would cost every pytes
 _WORDS = {"wrong": "not yet"}  # as in the learner's notebook; every other verdict is shown as it is called
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("exercises", "exercises of the course, in notebooks run by nbval")
     group.addoption(
         "--exercises",
@@ -31,12 +32,14 @@ def pytest_addoption(parser):
     )
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(_Summary(config), "course-exercises-summary")
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path, parent):
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Put our collector in the place of nbval's, for the course's notebooks."""
     collectors = yield
     if file_path.suffix != ".ipynb" or not _nbval_is_active(parent.config):
@@ -46,27 +49,27 @@ def pytest_collect_file(file_path, parent):
     return [items.replace(collector, file_path, parent) for collector in collectors]
 
 
-def _nbval_is_active(config) -> bool:
+def _nbval_is_active(config: pytest.Config) -> bool:
     return bool(getattr(config.option, "nbval", False) or getattr(config.option, "nbval_lax", False))
 
 
 class _Summary:
     """Collects the verdicts, then writes the table and the report."""
 
-    def __init__(self, config):
+    def __init__(self, config: pytest.Config):
         self.config = config
         self.collected: dict[str, dict] = {}  # by the test's id, so that one that never ran is seen
         self.results: dict[str, dict] = {}
 
-    def pytest_collection_finish(self, session):
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
         for item in session.items:
             entry = getattr(item, RESULT, None)
             if entry is not None:
                 self.collected[item.nodeid] = entry
 
-    def pytest_runtest_logreport(self, report):
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         for name, entry in report.user_properties:
-            if name == RESULT:
+            if name == RESULT and isinstance(entry, dict):
                 self.results[report.nodeid] = entry
 
     def entries(self) -> list[dict]:
@@ -77,7 +80,7 @@ class _Summary:
             for nodeid, entry in {**self.results, **self.collected}.items()
         ]
 
-    def pytest_sessionfinish(self, session):
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
         path = self.config.getoption("--exercises-report")
         if path is None or hasattr(self.config, "workerinput"):  # under xdist the controller writes
             return
@@ -86,7 +89,7 @@ class _Summary:
         text = json.dumps(self.entries(), indent=1, ensure_ascii=False) + "\n"
         target.write_text(text, encoding="utf-8", newline="\n")
 
-    def pytest_terminal_summary(self, terminalreporter):
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         entries = self.entries()
         if not entries or self.config.option.collectonly:
             return

@@ -48,7 +48,7 @@ def new_figure(n_rows: int = 1, n_columns: int = 1, **options: Any) -> tuple[Fig
 
 
 def as_drawn(text: object, most: int = 400) -> str:
-    r"""The text as matplotlib draws it sign by sign: `$` is no formula, and a sign that no font has is its code point.
+    r"""The text as matplotlib draws it sign by sign: `$` is a dollar, and a sign that no font has is its code point.
 
     most: characters, beyond which the text ends with "…": a picture has little room.
 

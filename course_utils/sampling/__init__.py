@@ -1,10 +1,11 @@
 """From logits to a token: temperature, top-k, top-p, min-p, and the draw.
 
-Every function here is pure: it returns something new and draws no random number of its own. A dropped token
+Every function here is pure: it returns something new and draws no random number. A dropped token
 has the logit -inf. Computation is in float64. What produced the logits, this module does not know.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -94,14 +95,14 @@ def draw(probs: Tensor, u: float) -> int:
     """
     if isinstance(probs, Tensor):  # NumPy knows neither gradients nor bfloat16
         probs = probs.detach().double()
-    probs = np.asarray(probs, dtype=np.float64)
-    if probs.ndim != 1 or not len(probs):
-        raise ValueError(f"probs has shape {probs.shape}; expected one row, (vocab_size,).")
+    weights = np.asarray(probs, dtype=np.float64)
+    if weights.ndim != 1 or not len(weights):
+        raise ValueError(f"probs has shape {weights.shape}; expected one row, (vocab_size,).")
     u = _checked_u(u)
-    cumulative = np.cumsum(probs)
-    if not (probs >= 0).all() or not abs(cumulative[-1] - 1) < 1e-4:
+    cumulative = np.cumsum(weights)
+    if not (weights >= 0).all() or not abs(cumulative[-1] - 1) < 1e-4:
         raise ValueError(
-            f"probs has the total {cumulative[-1]:.6g} and the minimum {probs.min():.6g}; expected probabilities "
+            f"probs has the total {cumulative[-1]:.6g} and the minimum {weights.min():.6g}; expected probabilities "
             f"that add up to 1. Logits go through `next_token_probs` first."
         )
     return _place(cumulative, u)
@@ -113,7 +114,7 @@ def _place(cumulative: np.ndarray, u: float) -> int:
     return int(cumulative.searchsorted(u * cumulative[-1], side="right"))
 
 
-def _checked_u(u: float) -> float:
+def _checked_u(u: Any) -> float:
     u = float(u)  # as a float64, it is at most 1 - 2**-53
     if not 0 <= u < 1:
         raise ValueError(f"u is {u}; expected 0 <= u < 1, as `randomness.uniform` gives it.")

@@ -8,6 +8,7 @@ kept, and nothing needs to be sorted but the tokens among which top-p may end.
 
 import math
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def _first_of_share(logits: np.ndarray, min_p: float, temperature: float) -> np.
     return (logits / temperature >= math.log(min_p) - EPSILON).nonzero()[0]
 
 
-_KEPT: dict[str, Callable[[np.ndarray, float, float], np.ndarray | None]] = {
+_KEPT: dict[str, Callable[[np.ndarray, Any, float], np.ndarray | None]] = {
     "top_k": _first_k,
     "top_p": _first_of_mass,
     "min_p": _first_of_share,

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from course_utils.arguments import check_integer, check_number
 from course_utils.randomness import check_uint64
@@ -45,9 +46,9 @@ class SamplingParams:
             "min_p": checked_share("min_p", self.min_p),
             "greedy": bool(self.greedy) or temperature == 0,
             "seed": None if self.seed is None else check_uint64("seed", self.seed),
-            "order": tuple(self.order or ()),
+            "order": (order := tuple(self.order or ())),
         }
-        if sorted(map(str, checked["order"])) != sorted(STEPS):
+        if sorted(map(str, order)) != sorted(STEPS):
             raise ValueError(f"order is {self.order!r}; expected each of {STEPS} once, in the order of your choice.")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -63,7 +64,7 @@ class SamplingParams:
         return tuple((step, getattr(self, step)) for step in self.order if getattr(self, step) not in off[step])
 
     @classmethod
-    def like(cls, library: str, **settings: object) -> "SamplingParams":
+    def like(cls, library: str, **settings: Any) -> "SamplingParams":
         """That library's order and defaults, with your settings over them.
 
         library: "transformers" (5.24), "vllm" or "llama.cpp". Where candidates tie, the three differ from each

@@ -23,6 +23,7 @@ from tqdm.auto import tqdm
 from course_utils.arguments import check_integer
 from course_utils.generation import Generation, generate, generate_batch
 from course_utils.metrics import entries
+from course_utils.protocols import LanguageModel, NamedVocabulary
 from course_utils.randomness import check_uint64
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
@@ -42,13 +43,13 @@ class Cell:
     params: SamplingParams  # with the seed
 
     @property
-    def key(self) -> tuple[int, str, int]:
+    def key(self) -> tuple[int, str, int | None]:
         return self.problem, self.setting, self.params.seed
 
 
 def sweep(
-    model,
-    vocab,
+    model: LanguageModel,
+    vocab: NamedVocabulary,
     prompts: Sequence[str],
     settings: Mapping[str, SamplingParams],
     seeds: Sequence[int],
@@ -109,10 +110,15 @@ def _results(tasks: list, n_jobs: int | None) -> Iterator[list[dict]]:
 
 
 def _run_batch(
-    model, vocab, cells: Sequence[Cell], metrics: Mapping[str, Callable], stopping: StopCriteria
+    model: LanguageModel,
+    vocab: NamedVocabulary,
+    cells: Sequence[Cell],
+    metrics: Mapping[str, Callable],
+    stopping: StopCriteria,
 ) -> list[dict]:
     """The rows of some cells. In a worker, too: it takes its arguments and returns plain values."""
     with _one_thread():
+        found: Sequence[Generation | Exception]
         try:
             prompts, params = [cell.prompt for cell in cells], [cell.params for cell in cells]
             found = generate_batch(model, vocab, prompts, params, stopping, sample=[cell.problem for cell in cells])
@@ -121,7 +127,7 @@ def _run_batch(
         return [_row(cell, result, metrics) for cell, result in zip(cells, found, strict=True)]
 
 
-def _alone(model, vocab, cell: Cell, stopping: StopCriteria) -> Generation | Exception:
+def _alone(model: LanguageModel, vocab: NamedVocabulary, cell: Cell, stopping: StopCriteria) -> Generation | Exception:
     try:
         return generate(model, vocab, cell.prompt, cell.params, stopping, sample=cell.problem)
     except Exception as error:

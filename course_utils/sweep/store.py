@@ -8,12 +8,15 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, TextIO
 
+from filelock import BaseFileLock
 from torch import nn
 
 from course_utils.checkpoint import fingerprint
 from course_utils.file_lock import lock_for_writing
 from course_utils.generation.reproduction import OLDER
+from course_utils.protocols import LanguageModel, NamedVocabulary
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 from course_utils.text import as_path
@@ -23,8 +26,8 @@ FORMAT = 2  # of the file; another number is another meaning of a line
 
 
 def digests(
-    model,
-    vocab,
+    model: LanguageModel,
+    vocab: NamedVocabulary,
     prompts: Sequence[str],
     settings: Mapping[str, SamplingParams],
     seeds: Sequence[int],
@@ -66,10 +69,11 @@ class Store:
 
     def __init__(self, path: str | Path | None, arguments: Mapping[str, str], metric_names: Sequence[str] = ()):
         self.path = None if path is None else as_path(path)
-        self.header = {"what": KIND, "format": FORMAT, "arguments": dict(arguments)}
+        self.header: dict[str, Any] = {"what": KIND, "format": FORMAT, "arguments": dict(arguments)}
         self.rows: dict[tuple, dict] = {}
         self._fields = {"problem", "setting", "seed", "text", "finish_reason", "n_tokens", "error", *metric_names}
-        self._file = self._lock = None
+        self._file: TextIO | None = None
+        self._lock: BaseFileLock | None = None
         self._read()
 
     def _read(self) -> None:
@@ -112,21 +116,21 @@ class Store:
     def __enter__(self) -> "Store":
         if self.path is not None:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = lock_for_writing(self.path)
+            self._lock = lock = lock_for_writing(self.path)
             try:
                 self._read()  # again: what another sweep has added meanwhile
-                self._open()
+                self._file = self._opened(self.path)
             except BaseException:
-                self._lock.release()
+                lock.release()
                 raise
         return self
 
-    def _open(self) -> None:
-        part = self.path.with_name(self.path.name + ".part")
+    def _opened(self, path: Path) -> TextIO:
+        part = path.with_name(path.name + ".part")
         whole = "".join(_line(entry) for entry in (self.header, *self.rows.values()))  # without lines that were cut
         part.write_text(whole, encoding="utf-8", newline="\n")
-        part.replace(self.path)
-        self._file = self.path.open("a", encoding="utf-8", newline="\n")
+        part.replace(path)
+        return path.open("a", encoding="utf-8", newline="\n")
 
     def __exit__(self, *error: object) -> None:
         if self._file is not None:

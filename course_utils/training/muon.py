@@ -39,7 +39,7 @@ class Muon(torch.optim.Optimizer):
         super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
 
     @torch.no_grad()
-    def step(self) -> None:
+    def step(self) -> None:  # type: ignore[override]  # no closure: the gradients are there already
         """One change of every parameter that has a gradient."""
         for group in self.param_groups:
             lr, momentum = group["lr"], group["momentum"]

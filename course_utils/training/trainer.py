@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import nn
 from tqdm.auto import tqdm
 
 from course_utils.text import CharVocab
@@ -36,7 +36,7 @@ class TrainingSettings:
     clip: float = 1.0
     seed: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "batch", tuple(self.batch))
         if self.steps < 1 or not self.batch or min(self.batch) < 1:
             raise ValueError(
@@ -118,7 +118,7 @@ class Trainer:
         try:
             with safe_open(path, framework="pt") as file:
                 metadata = file.metadata()
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is no dict
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is not a dict
         except (SafetensorError, OSError) as error:
             raise ValueError(f"{path} is damaged ({error}). Remove it to begin anew.") from None
         if "model.embedding.weight" in tensors:
@@ -145,7 +145,7 @@ class Trainer:
         return {"settings": asdict(self.settings), "model": asdict(self.model.config)}
 
 
-def split_parameters(model: Transformer) -> tuple[list[Tensor], list[Tensor]]:
+def split_parameters(model: Transformer) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
     """The layers' matrices, which Muon changes, and all else: the embedding, the head and the gains."""
     matrices = [parameter for parameter in model.model.layers.parameters() if parameter.ndim == 2]
     inside = {id(matrix) for matrix in matrices}

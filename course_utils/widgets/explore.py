@@ -11,9 +11,11 @@ from course_utils import plots
 from course_utils.eval_mode import eval_mode
 from course_utils.fast_decode import plan, refusal
 from course_utils.generation import generate, stream
+from course_utils.protocols import LanguageModel, NamedVocabulary
 from course_utils.randomness import uniform
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
+from course_utils.transformer import Transformer
 from course_utils.widgets import pictures, views
 from course_utils.widgets.controls import MAX_SEED, Control
 from course_utils.widgets.panel import Panel, html
@@ -22,7 +24,11 @@ _NAMES = {"temperature": "temperature", "top_k": "top-k", "top_p": "top-p", "min
 
 
 def explore_sampling(
-    model, vocab, prompt: str = "", sampling: SamplingParams = SamplingParams(seed=0), max_new_tokens: int = 60
+    model: LanguageModel,
+    vocab: NamedVocabulary,
+    prompt: str = "",
+    sampling: SamplingParams = SamplingParams(seed=0),
+    max_new_tokens: int = 60,
 ) -> Panel:
     """Sliders for every setting; the distribution of a step and the continuation of the prompt follow them.
 
@@ -45,7 +51,7 @@ def explore_sampling(
 def explore_logits(
     logits: ArrayLike | torch.Tensor, labels: Sequence[str] | None = None, sampling: SamplingParams = SamplingParams()
 ) -> Panel:
-    """The same for one row of logits that is written by hand, such as [2, 1]; u is a slider of its own.
+    """The same for one row of logits that is written by hand, such as [2, 1]; u has a slider.
 
     logits: (V,), in nats. labels: one for each; None shows the ids. sampling: the settings to begin with.
     Raises ValueError for logits of another shape, or a number of labels that does not fit.
@@ -112,15 +118,15 @@ class _Row:
         return f"Panel, {_say(settings)}. {views.say_look(self.look(settings), self.labels)}"
 
 
-def _for_one_text(model):
+def _for_one_text(model: LanguageModel) -> LanguageModel:
     """A Transformer planned as it is now, which is several times as fast; any other model as it is."""
-    return model if refusal(model) else plan(model)
+    return plan(model) if isinstance(model, Transformer) and refusal(model) is None else model
 
 
 class _Sampling:
     """The views of one step and of the continuation. The last finished text is kept: other steps need no other text."""
 
-    def __init__(self, model, vocab, labels: list[str], max_new_tokens: int):
+    def __init__(self, model: LanguageModel, vocab: NamedVocabulary, labels: list[str], max_new_tokens: int):
         self.model, self.vocab, self.labels, self.max_new_tokens = model, vocab, labels, max_new_tokens
         self._last: tuple[tuple, views.Continuation] | None = None
 

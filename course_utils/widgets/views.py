@@ -16,6 +16,7 @@ from torch import Tensor
 from course_utils import metrics
 from course_utils.eval_mode import eval_mode
 from course_utils.generation import Generation
+from course_utils.protocols import LanguageModel, Vocabulary
 from course_utils.sampling import SamplingParams, draw, next_token_probs
 from course_utils.text import VISIBLE
 
@@ -100,7 +101,7 @@ class Continuation:
     entropies: tuple[float, ...]
 
 
-def follow(model, vocab, generation: Generation) -> Continuation:
+def follow(model: LanguageModel, vocab: Vocabulary, generation: Generation) -> Continuation:
     """Measure a text; one forward pass over it gives the distributions of all steps."""
     text, sampled = generation.text, generation.token_ids
     n_kept: tuple[int, ...] = ()
