@@ -230,6 +230,7 @@ solution("00.first_answer")
 # | [07 Why did it stop?](07_stopping.ipynb) | end marks, budgets, stop strings, tool calls | 100 |
 # | [08 Did it help?](08_did_it_help.ipynb) | how to compare settings, and when to say "can't tell" | 100 |
 # | [09 Real libraries](09_real_libraries.ipynb) | the same model in other programs, and what their settings mean | 60 |
+# | [10 Many texts](10_many_texts.ipynb) | many texts from one cache, each as it would be alone | 80 |
 
 # %% [markdown] id="your-copy"
 # You work on your own copy in `my_notebooks/`. It is never overwritten. If you want a fresh one, `make reset NB=02`
