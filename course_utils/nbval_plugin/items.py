@@ -52,7 +52,7 @@ class CourseFile(IPyNbFile):
         if unreadable is None:
             try:
                 cells = list(super().collect())
-            except Exception as error:  # valid JSON that is no notebook
+            except Exception as error:  # valid JSON that is not a notebook
                 unreadable = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'not a notebook'}"
         if unreadable is not None:
             self.ended = f"{self.path.name} cannot be read"

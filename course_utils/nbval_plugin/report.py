@@ -1,4 +1,4 @@
-"""The pytest plugin: nbval runs a notebook of the course, and each exercise in it becomes a test of its own.
+"""The pytest plugin: nbval runs a notebook of the course, and each exercise in it becomes a test.
 
     pytest --nbval-lax my_notebooks/03_top_k_top_p.ipynb
 
