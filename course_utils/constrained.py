@@ -52,7 +52,7 @@ class JsonMask:
     def allowed(self, token_ids: Sequence[int]) -> np.ndarray:
         """A bool mask (V,), True = may come next. token_ids: what was sampled so far.
 
-        Raises ValueError for ids that do not fit the schema.
+        Raises ValueError for ids that do not fit the schema, or where no token of the vocabulary leads on.
         """
         token_ids = list(token_ids)
         if self._end in token_ids:

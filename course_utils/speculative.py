@@ -114,7 +114,10 @@ class SpeculatingModel:
         return f"speculate({type(self.planned_from).__name__}, {type(self.draft).__name__}, k={self.k})"
 
     def new_cache(self, batch_size: int = 1, max_tokens: int | None = None) -> "SpeculationCache":
-        """An empty cache for one text; max_tokens is the models' own matter. Raises ValueError for several, TypeError for a cache that cannot be cropped."""
+        """An empty cache for one text, as large as the models make theirs, whatever max_tokens.
+
+        Raises ValueError for several texts, TypeError if a model's cache cannot be cropped.
+        """
         if batch_size != 1:
             raise ValueError(f"batch_size is {batch_size}; speculation takes one text. Use the model itself.")
         return SpeculationCache(self)
