@@ -41,12 +41,12 @@ class JsonMask:
         written = json.dumps({"x-guidance": AS_IN_THE_CORPUS, **schema})
         grammar = LLMatcher.grammar_from_json_schema(written)
         tokenizer = LLTokenizer(TokenizerWrapper(_Tokens(vocab, end)), n_vocab=len(vocab))
-        self._matcher = LLMatcher(tokenizer, grammar, log_level=0)
-        if error := self._matcher.get_error():
+        self._fresh = LLMatcher(tokenizer, grammar, log_level=0)
+        if error := self._fresh.get_error():
             raise ValueError(f"The schema {json.dumps(schema)} cannot be turned into a mask: {error}")
         self._end, self._size = _ids_of(vocab)[end], len(vocab)
         self._bits = allocate_token_bitmask(1, len(vocab))
-        self._read: list[int] = []  # what the matcher has been told
+        self._begin()
         self.name = f"JsonMask(end={end!r}, schema={json.dumps(schema, sort_keys=True)})"
 
     def allowed(self, token_ids: Sequence[int]) -> np.ndarray:
@@ -58,16 +58,24 @@ class JsonMask:
         if self._end in token_ids:
             return np.ones(self._size, dtype=bool)
         if token_ids[: len(self._read)] != self._read:
-            self._matcher.reset()
-            self._read = []
+            self._begin()
         for token_id in token_ids[len(self._read) :]:
             if not self._matcher.consume_token(token_id):
-                self._matcher.reset()
-                self._read = []
+                self._begin()
                 raise ValueError(f"The tokens {token_ids} do not fit the schema. Were they sampled with this mask?")
             self._read.append(token_id)
         fill_next_token_bitmask(self._matcher, self._bits, 0)
+        if self._matcher.is_stopped() and not self._matcher.is_accepting():
+            self._begin()
+            raise ValueError(
+                f"After {len(token_ids)} tokens nothing of the vocabulary leads on to a text that fits the schema. "
+                f"Does the schema ask for a character that the vocabulary lacks?"
+            )
         return np.unpackbits(self._bits.view(np.uint8), bitorder="little")[: self._size].astype(bool)
+
+    def _begin(self) -> None:
+        self._matcher = self._fresh.deep_copy()
+        self._read: list[int] = []  # what the matcher has been told
 
 
 class _Tokens:

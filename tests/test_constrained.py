@@ -50,7 +50,8 @@ MASK[LETTERS] = True
 
 @pytest.mark.parametrize(
     "answer",
-    [LETTERS, tuple(LETTERS), set(LETTERS), np.array(LETTERS), torch.tensor(LETTERS * 2), MASK, torch.from_numpy(MASK), MASK.tolist()],
+    [LETTERS, tuple(LETTERS), set(LETTERS), np.array(LETTERS), torch.tensor(LETTERS * 2), MASK, torch.from_numpy(MASK),
+     MASK.tolist()],
     ids=lambda answer: type(answer).__name__,
 )  # fmt: skip
 def test_ids_and_masks_of_any_kind_are_the_same(answer):
@@ -146,7 +147,7 @@ def a_schema(chance, depth=0):
     kind = chance.choice(kinds)
     words = ["fox", "owl", "red", "add", "a b", "x1"]
     if kind == "enum":
-        return {"enum": chance.sample(words, 3) + [chance.randrange(99)]}
+        return {"enum": [*chance.sample(words, 3), chance.randrange(99)]}
     if kind == "const":
         return {"const": chance.choice(words)}
     if kind == "string":

@@ -217,9 +217,8 @@ def test_streams_tool_calls_records_and_the_whole_text_again():
             assert reproduce(model, VOCAB, json.loads(json.dumps(record))).text == plain.text
     for k in (1, 3, 8):
         turns = run_with_tools(speculate(MODEL, FOUR, k), VOCAB, "Q: 317*24\n", sampling=GREEDY)
-        assert turns == run_with_tools(MODEL, VOCAB, "Q: 317*24\n", sampling=GREEDY) and turns[-1].text.startswith(
-            "A: "
-        )
+        assert turns == run_with_tools(MODEL, VOCAB, "Q: 317*24\n", sampling=GREEDY)
+        assert len(turns) == 2 and "A: " in turns[1].text
 
 
 def test_a_context_is_filled_to_its_last_place():
