@@ -149,7 +149,7 @@ EXERCISE = FunctionExercise(
               31, 0.9375, f"{_MANY} drafted = 31 and u = 0.9375"),
         _asks("any-size", "two tokens are a vocabulary too.", [0.25, 0.75], [0.75, 0.25], 0, 0.875),
         _asks("small", "small probabilities count. Look for rounding, or for an epsilon that was added.",
-              [2**-20, 1 - 2**-20], [0.25, 0.75], 0, 2**-17,
-              "p = [2**-20, 1 - 2**-20], q = [0.25, 0.75], drafted = 0 and u = 2**-17"),
+              [2**-20, 1 - 2**-20], [0.25, 0.75], 0, 2**-19,
+              "p = [2**-20, 1 - 2**-20], q = [0.25, 0.75], drafted = 0 and u = 2**-19"),
     ),
 )  # fmt: skip
