@@ -14,14 +14,18 @@ import time
 
 import torch
 
-from course_utils import (budget, comparison, constrained, fast_decode, generation, metrics, ngram, plots, predict,
-                          quantised_cache, sampling, speculative, text, tool_calls)
+from course_utils import budget, comparison, generation, metrics, plots, predict, sampling, speculative, text
 from course_utils.bigram import BigramLM
 from course_utils.checking import check
 from course_utils.checkpoint import load_model
 from course_utils.compare_logits import compare_logits, in_chunks
+from course_utils.constrained import JsonMask
+from course_utils.fast_decode import plan
+from course_utils.ngram import NgramLM
+from course_utils.quantised_cache import Int8CacheModel, quantise
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
+from course_utils.tool_calls import read_call
 
 torch.set_num_threads(1)  # steps as small as these gain nothing from more
 torch.set_grad_enabled(False)
@@ -41,7 +45,7 @@ tale = torch.tensor([[vocab.bos_id, *vocab.encode(max(tales, key=len))]])
 my_times_as_fast = ...
 
 # %% id="planned-logits" tags=["nbval-ignore-output"]
-planned = fast_decode.plan(model)
+planned = plan(model)
 report = compare_logits(in_chunks(model, tale, 24), in_chunks(planned, tale, 24))
 print("the planned step against the plain one:", report)
 assert report.equal
@@ -139,8 +143,8 @@ documents = text.load_documents("tales")[: budget.choose(9000, 1500)]
 corpus = vocab.encode_documents(documents)
 drafts = {
     "bigram": BigramLM.fit(corpus, len(vocab)),
-    "4-gram": ngram.NgramLM.fit(corpus, 4, len(vocab)),
-    "9-gram": ngram.NgramLM.fit(corpus, 9, len(vocab)),
+    "4-gram": NgramLM.fit(corpus, 4, len(vocab)),
+    "9-gram": NgramLM.fit(corpus, 9, len(vocab)),
     "first layer": speculative.first_layers(model, 1),
     "first two": speculative.first_layers(model, 2),
 }
@@ -292,7 +296,7 @@ check("11.allowed", allowed)
 schema = {"type": "object", "required": ["tool", "args"], "additionalProperties": False, "properties": {
     "tool": {"enum": ["add", "subtract", "multiply"]},
     "args": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}}}
-mask = constrained.JsonMask(vocab, schema, end="</call>")
+mask = JsonMask(vocab, schema, end="</call>")
 for begun in ("", '{"tool": "', '{"tool": "add", "args": [3', '{"tool": "add", "args": [3, 4]}'):
     may = mask.allowed(vocab.encode(begun))
     print(f"{begun:<33} may go on with {[vocab.tokens[i] for i in may.nonzero()[0]]}")
@@ -304,13 +308,13 @@ for begun in ("", '{"tool": "', '{"tool": "add", "args": [3', '{"tool": "add", "
 # %% id="calls" tags=["nbval-ignore-output"]
 documents = text.load_documents("calls", "validation")[: budget.choose(40, 10)]
 prompts = [document[: document.index("<call>") + 6] for document in documents]
-wanted = [tool_calls.read_call(document.split("<call>")[1].split("</call>")[0]) for document in documents]
+wanted = [read_call(document.split("<call>")[1].split("</call>")[0]) for document in documents]
 stopping = StopCriteria(80, tool_calls=True)
 for t in (1.0, 2.0, 3.0):
     settings = [SamplingParams(t, seed=seed) for seed in range(len(prompts))]
-    for name, masks in (("free", None), ("masked", [constrained.JsonMask(vocab, schema, "</call>") for _ in prompts])):
+    for name, masks in (("free", None), ("masked", [JsonMask(vocab, schema, "</call>") for _ in prompts])):
         made = generation.generate_batch(model, vocab, prompts, settings, stopping, allow=masks)
-        calls = [one.tool_call and tool_calls.read_call(one.tool_call) for one in made]
+        calls = [one.tool_call and read_call(one.tool_call) for one in made]
         valid, right = sum(call is not None for call in calls), sum(a == b for a, b in zip(calls, wanted, strict=True))
         cut = sum(one.finish_reason is FinishReason.LENGTH for one in made)
         low, high = metrics.proportion_ci(valid, len(calls))
@@ -344,9 +348,9 @@ assert generation.reproduce(model, vocab, cut.record(), allow=mask).token_ids ==
 my_fewer = ...
 
 # %% id="int8" tags=["nbval-ignore-output"]
-numbers, scale = quantised_cache.quantise(torch.tensor([0.5, -1.27, 0.004]))
+numbers, scale = quantise(torch.tensor([0.5, -1.27, 0.004]))
 print("[0.5, -1.27, 0.004] is stored as", numbers.tolist(), "and the scale", round(scale.item(), 4))
-small = quantised_cache.Int8CacheModel(model)
+small = Int8CacheModel(model)
 exact_cache, small_cache = model.new_cache(), small.new_cache()
 exact, rounded = in_chunks(model, tale, 24, cache=exact_cache), in_chunks(small, tale, 24, cache=small_cache)
 predict.beside(my_fewer, round(exact_cache.n_bytes / small_cache.n_bytes, 2), "times fewer bytes")

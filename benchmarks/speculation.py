@@ -2,8 +2,8 @@
 
     python -m benchmarks.speculation            one thread, about a minute
 
-The ways take turns; the tables give medians of the ratios of neighbouring runs. That speculation gives the same texts is
-asserted. A timing depends on the machine, so this is no test.
+The ways take turns; the tables give medians of the ratios of neighbouring runs. That speculation gives the same texts
+is asserted. A timing depends on the machine, so this is no test.
 """
 
 import argparse
@@ -71,9 +71,8 @@ def speculation(repeats: int, temperature: float) -> None:
                 made.append(model.counts)
         assert len(texts) == 1, f"the ways gave different texts after {prompt!r}"
     print(f"\nT = {temperature:g}, {NEW.max_new_tokens} tokens, median of {repeats}; all texts are the same\n")
-    print(
-        "| draft | k | speed, plain step = 1 | planned step = 1 | accepted | passes a token |\n|---|---|---|---|---|---|"
-    )
+    print("| draft | k | speed, plain step = 1 | planned step = 1 | accepted | passes a token |")
+    print("|---|---|---|---|---|---|")
     for (name, k), spent in times.items():
         beside = [
             statistics.median(b / s for b, s in zip(times[other, 0], spent, strict=True))
