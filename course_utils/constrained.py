@@ -9,6 +9,7 @@ Source: https://github.com/guidance-ai/llguidance
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
@@ -81,12 +82,12 @@ class JsonMask:
 class _Tokens:
     """What llguidance wants to know of a vocabulary. The end mark stands for the end of its grammar."""
 
-    def __init__(self, vocab: Vocabulary, end: str):
+    def __init__(self, vocab: Any, end: str):
         ids = _ids_of(vocab)
         self._encode = vocab.encode
         self.eos_token_id, self.bos_token_id = ids[end], vocab.bos_id
         self.special_token_ids = [ids[special] for special in SPECIALS if special in ids]
-        self.tokens = [token.encode("utf-8") for token in vocab.tokens]  # type: ignore[attr-defined]  # not in protocol
+        self.tokens = [token.encode("utf-8") for token in vocab.tokens]
 
     def __call__(self, text: str | bytes) -> list[int]:
         try:
@@ -95,5 +96,5 @@ class _Tokens:
             return []
 
 
-def _ids_of(vocab: Vocabulary) -> dict[str, int]:
-    return {token: token_id for token_id, token in enumerate(vocab.tokens)}  # type: ignore[attr-defined]  # as above
+def _ids_of(vocab: Any) -> dict[str, int]:
+    return {token: token_id for token_id, token in enumerate(vocab.tokens)}
