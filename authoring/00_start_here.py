@@ -231,6 +231,7 @@ solution("00.first_answer")
 # | [08 Did it help?](08_did_it_help.ipynb) | how to compare settings, and when to say "can't tell" | 100 |
 # | [09 Real libraries](09_real_libraries.ipynb) | the same model in other programs, and what their settings mean | 60 |
 # | [10 Many texts at once](10_many_texts.ipynb) | one model serves many texts: blocks of cache, shared beginnings, waiting | 80 |
+# | [11 Faster, and still the same](11_faster.ipynb) | what makes decoding faster, and what each idea leaves unchanged | 80 |
 
 # %% [markdown] id="your-copy"
 # You work on your own copy in `my_notebooks/`. It is never overwritten. If you want a fresh one, `make reset NB=02`

@@ -6,7 +6,7 @@
 # figures by which a server is judged; and find a fault in a paged cache by its logits.
 #
 # **You need** notebooks 05 to 07. **Time:** 80 minutes. A teaching example, not a production server.
-# **Before:** [09 Real libraries](09_real_libraries.ipynb)
+# **Before:** [09 Real libraries](09_real_libraries.ipynb) **Next:** [11 Faster, and still the same](11_faster.ipynb)
 
 # %% id="setup"
 import math

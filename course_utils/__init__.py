@@ -22,15 +22,19 @@ Decoding
 
 Models and their caches
     bigram            a model with one row of logits for each previous token
+    ngram             a model that has counted what follows the last few tokens, and backs off to fewer
     kv_cache          what a transformer keeps of the tokens that it has processed
     rotary            positions as angles
     transformer       a tiny Llama
+    quantised_cache   the same cache with numbers of one byte
     fast_decode       the same transformer, its step for one text planned once
+    speculative       a draft proposes tokens, and the model checks several in one pass
     step_cost         what one forward pass costs, counted from a model's sizes
     llama_config      a model's config.json, by any program
     checkpoint        a model and its vocabulary on disk, as other libraries store them
 
 From a prompt to a text
+    constrained       which tokens may come next, if the text shall fit a JSON schema
     generation        from a prompt to a text: one way for every model, alone, in a batch or streamed
     serving           many texts at once: blocks of cache, shared beginnings, requests that come and go
     compare_logits    the one equivalence check
