@@ -14,7 +14,7 @@ _NBVAL_TIMEOUT = 2000  # nbval's own default, which says that the user has set n
 _TIMEOUT = 300  # seconds for a cell, longer than any that trains
 _SLICE = 0.5  # seconds between two looks at whether the kernel lives
 _GRACE = 8  # seconds in which a cell must react to the interrupt that follows its timeout
-_OUTPUT = 2_000_000  # characters of a cell's output that are kept; a flood would fill the memory
+_OUTPUT = 2_000_000  # characters of a cell's output that are kept
 _OUTPUTS = ("stream", "display_data", "execute_result")
 _START = "__import__('course_utils.checker.recording', fromlist=['start']).start({path!r}, {key!r})"
 
