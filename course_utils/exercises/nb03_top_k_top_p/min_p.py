@@ -60,7 +60,7 @@ _RIGHT = _oracle(_FOUR, 0.25)
 _HAND = Call("the logits of the probabilities [0.16, 0.5, 0.04, 0.3], each less 1, and min_p = 0.25", args(_FOUR, 0.25))
 _POSITIVE = [1.0, 3.0, 2.0, 0.25]
 _ROWS = np.array([_logits(0.7, 0.2, 0.1), _logits(0.36, 0.34, 0.3, shift=2.0), _logits(0.05, 0.15, 0.8, shift=-6.0)])
-_COLUMNS = np.array([_logits(0.6, 0.3, 0.1), _logits(0.1, 0.25, 0.65)])
+_COLUMNS = np.array([_logits(0.6, 0.3, 0.1), _logits(0.1, 0.2, 0.7)])
 _TURNED = [[[1.0, 3.0, 2.5], [2.0, -1.0, 1.5]], [[4.0, 6.0, 5.75], [0.0, -2.0, -0.5]]]
 _CUBE, _CUBE_TEXT = made(3, 4, 9, by=5, modulo=108, minus=50, over=8)
 _FINE = [8.7109375, 8.5153076, 8.0001953, 2.2]
