@@ -140,6 +140,11 @@ for position, token_id in enumerate(token_ids[0].tolist()):
     likeliest = logits[0, position].argmax().item()
     print(f"position {position}: after {vocab.label(token_id)!r} the likeliest is {vocab.label(likeliest)!r}")
 
+# %% id="cube"
+texts, columns = ["The k", "A fox"], [vocab.ids[c] for c in " aehinot"]
+cube = bigram.BigramLM.fit(ids, len(vocab), add=1)(torch.tensor([vocab.encode(t) for t in texts]))[:, :, columns].detach()
+print(plots.logits_cube(cube, [list(t) for t in texts], list(" aehinot")))
+
 # %% [markdown] id="not-future-text"
 # Five positions, five rows of scores. They are **not** five future tokens. Row t scores what comes after position t,
 # given the text up to t. Four of the rows answer questions whose answer the text already has; training uses them all.
@@ -290,6 +295,13 @@ print(f"knows nothing: {torch.log(torch.tensor(float(len(vocab)))):.3f} nats a t
 print(f"bigram:        {bigram_loss:.3f}")
 print(f"floor:         {floor:.3f}")
 assert floor < bigram_loss < 3
+
+# %% [markdown] id="perplexity-text"
+# The exponential of the loss is the *perplexity*: a model with perplexity 10 is as unsure, on average, as a fair choice
+# among ten tokens. The base of the logarithm is $e$, so a loss is in *nats*.
+
+# %% id="perplexity"
+print(f"bigram: {metrics.perplexity(smoothed, vocab, unseen):.2f}   floor: {torch.tensor(floor).exp():.2f}")
 
 # %% [markdown] id="coherence-text"
 # What fills the gap? Words, sentences, and facts that are kept. **Guess** the share of real words in the bigram's

@@ -13,7 +13,7 @@
 import pandas as pd
 import torch
 
-from course_utils import bigram, generation, metrics, plots, predict, sampling, storyworld, text, widgets
+from course_utils import bigram, checkpoint, generation, metrics, plots, predict, sampling, storyworld, text, widgets
 from course_utils.checking import check, hint, solution
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
@@ -157,6 +157,11 @@ for temperature in (0.3, 1, 2):
 # %% id="temperature-panel"
 widgets.explore_sampling(model, vocab, "The ", SamplingParams(1.0, seed=3), max_new_tokens=70)
 
+# %% id="assert-step-37" tags=["assertions"]
+cool = {t: generation.generate(model, vocab, "The ", SamplingParams(t, seed=3), StopCriteria(70)).text for t in (0, 0.06, 0.07)}
+assert cool[0] == cool[0.06] and cool[0][:37] == cool[0.07][:37] and (cool[0][37], cool[0.07][37]) == ("h", " ")
+assert vocab.ids[" "] < vocab.ids["h"]
+
 # %% [markdown] id="repetition-text"
 # **Find out by moving:** T = 0 gives the greedy text. Go up with the arrow keys: up to which T does it stay the same?
 # <details><summary>Answer</summary>Up to T = 0.06 with seed 3. At T = 0.07, the u of step 37 is small enough to fall on the space, whose id is below that of `h`.</details>
@@ -257,6 +262,16 @@ assert 0.15 < sum(a <= b for a in at_1 for b in at_2) / (len(at_1) * len(at_2)) 
 # %% id="greedy-loop"
 looped = generation.generate(model, vocab, "The ", SamplingParams(greedy=True), StopCriteria(60, eos=False)).text
 print(repr(looped), "longest loop:", metrics.longest_loop(looped), "of", len(looped))
+
+# %% [markdown] id="llama-text"
+# The small transformer of notebook 00 knows the same tokens, and each of its scores depends on the whole text so far.
+# **Before you run:** at which of the three temperatures do you expect words that do not exist?
+
+# %% id="llama" tags=["nbval-ignore-output"]
+llama, _ = checkpoint.load_model("tiny_llama")
+for temperature in TEMPERATURES:
+    answer = generation.generate(llama, vocab, "The ", SamplingParams(temperature, seed=3), StopCriteria(90))
+    print(f"T = {temperature}: {answer.text!r}")
 
 # %% [markdown] id="own-text"
 # ## Your own text
