@@ -5,13 +5,15 @@
 # small model twice, by counting and by gradient descent; write the loop that makes a text of single choices; and judge a
 # loss against the best that is possible.
 #
-# **You need** notebook 00. **Time:** 75 minutes.
+# **You need** notebook 00. **Time:** 85 minutes.
+#
+# **Before:** [00 Start here](00_start_here.ipynb) **Next:** [02 Temperature](02_temperature.ipynb)
 
 # %% id="setup"
 import torch
 
 from course_utils import bigram, generation, metrics, plots, predict, randomness, sampling, storyworld, text, widgets
-from course_utils.checking import check
+from course_utils.checking import check, hint, solution
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 
@@ -21,7 +23,7 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # ## Text becomes numbers
 #
 # A model works on *token ids*. Here a token is a character. Seven more tokens, the *specials*, mark where a document
-# begins and ends and where a tool is called. All tokens together are the *vocabulary*; its size is called V. Training
+# begins and ends, where a tool is called, and which places are mere filling (`<pad>`). All tokens together are the *vocabulary*; its size is called V. Training
 # text is a stream of documents, each from `<bos>` to `<eos>`, so the model also learns how they start and when they are
 # over.
 
@@ -138,6 +140,11 @@ for position, token_id in enumerate(token_ids[0].tolist()):
     likeliest = logits[0, position].argmax().item()
     print(f"position {position}: after {vocab.label(token_id)!r} the likeliest is {vocab.label(likeliest)!r}")
 
+# %% id="cube"
+texts, columns = ["The k", "A fox"], [vocab.ids[c] for c in " aehinot"]
+cube = bigram.BigramLM.fit(ids, len(vocab), add=1)(torch.tensor([vocab.encode(t) for t in texts]))[:, :, columns].detach()
+print(plots.logits_cube(cube, [list(t) for t in texts], list(" aehinot")))
+
 # %% [markdown] id="not-future-text"
 # Five positions, five rows of scores. They are **not** five future tokens. Row t scores what comes after position t,
 # given the text up to t. Four of the rows answer questions whose answer the text already has; training uses them all.
@@ -157,6 +164,31 @@ def last_logits(logits, lengths):
 
 # %% id="check-last-logits" tags=["check:01.last_logits", "nbval-ignore-output"]
 check("01.last_logits", last_logits)
+
+# %% [markdown] id="ruler-text"
+# ## A draw
+#
+# To draw a token, lay the probabilities end to end on a ruler from 0 to 1, in the order of the ids. A random number u
+# between 0 and 1 falls on one of the stretches, and that token is drawn. The ends of the stretches are running sums of
+# the probabilities; as a function of the id they are called the *CDF*, the cumulative distribution function.
+
+# %% id="ruler"
+print(plots.u_on_a_ruler(["first", "second", "third"], [0.3, 0.3, 0.4], 0.35))
+
+# %% [markdown] id="draw-exercise-text"
+# ### Exercise `01.draw` · medium · 10 minutes
+#
+# Write `draw(probs, u)`: from probabilities (V,) and a u with 0 <= u < 1 to an id, an int. It is the smallest id whose
+# running sum, in float64 and in the order of the ids, is larger than u. A u that stands exactly on a border
+# therefore belongs to the next token that can come at all. The sum of all may be a little below 1, by rounding. If no
+# running sum is larger than u, return the last id whose probability is not 0.
+
+# %% id="exercise-draw" tags=["exercise:01.draw"]
+def draw(probs, u):
+    ...
+
+# %% id="check-draw" tags=["check:01.draw", "nbval-ignore-output"]
+check("01.draw", draw)
 
 # %% [markdown] id="loop-text"
 # ## The loop
@@ -264,6 +296,13 @@ print(f"bigram:        {bigram_loss:.3f}")
 print(f"floor:         {floor:.3f}")
 assert floor < bigram_loss < 3
 
+# %% [markdown] id="perplexity-text"
+# The exponential of the loss is the *perplexity*: a model with perplexity 10 is as unsure, on average, as a fair choice
+# among ten tokens. The base of the logarithm is $e$, so a loss is in *nats*.
+
+# %% id="perplexity"
+print(f"bigram: {metrics.perplexity(smoothed, vocab, unseen):.2f}   floor: {torch.tensor(floor).exp():.2f}")
+
 # %% [markdown] id="coherence-text"
 # What fills the gap? Words, sentences, and facts that are kept. **Guess** the share of real words in the bigram's
 # text, from 0 to 1.
@@ -298,7 +337,7 @@ assert by_bigram.real_words < 0.2 and by_bigram.sentences == 0 and by_bigram.fac
 #
 # A forward pass gives (B, T, V): at each position, a score for every possible next token. Only the last real position
 # matters for going on, and it yields one token. Model, decoder and stop rule together make the text. Counting and
-# gradient descent find the same bigram, and the floor says how far it is from the best.
+# gradient descent find the same bigram, and the floor says how far it is from the best. **Next:** [02 Temperature](02_temperature.ipynb)
 #
 # **Sources.** C. E. Shannon, *A mathematical theory of communication*, 1948, section 3, samples from letter n-grams.
 # Softmax and cross-entropy in [PyTorch's documentation](https://docs.pytorch.org/docs/stable/nn.functional.html).

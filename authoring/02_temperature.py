@@ -6,13 +6,15 @@
 # beside each mean, and a sentence about what it does not prove.
 #
 # **You need** notebook 01. **Time:** 60 minutes.
+#
+# **Before:** [01 One forward pass](01_one_forward_pass.ipynb) **Next:** [03 Top-k and top-p](03_top_k_top_p.ipynb)
 
 # %% id="setup"
 import pandas as pd
 import torch
 
-from course_utils import bigram, generation, metrics, plots, predict, sampling, storyworld, text, widgets
-from course_utils.checking import check
+from course_utils import bigram, checkpoint, generation, metrics, plots, predict, sampling, storyworld, text, widgets
+from course_utils.checking import check, hint, solution
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 
@@ -155,9 +157,14 @@ for temperature in (0.3, 1, 2):
 # %% id="temperature-panel"
 widgets.explore_sampling(model, vocab, "The ", SamplingParams(1.0, seed=3), max_new_tokens=70)
 
+# %% id="assert-step-37" tags=["assertions"]
+cool = {t: generation.generate(model, vocab, "The ", SamplingParams(t, seed=3), StopCriteria(70)).text for t in (0, 0.06, 0.07)}
+assert cool[0] == cool[0.06] and cool[0][:37] == cool[0.07][:37] and (cool[0][37], cool[0.07][37]) == ("h", " ")
+assert vocab.ids[" "] < vocab.ids["h"]
+
 # %% [markdown] id="repetition-text"
 # **Find out by moving:** T = 0 gives the greedy text. Go up with the arrow keys: up to which T does it stay the same?
-# <details><summary>Answer</summary>Up to T = 0.06 with seed 3. Above that, one of the 70 u's is large enough to fall on another token.</details>
+# <details><summary>Answer</summary>Up to T = 0.06 with seed 3. At T = 0.07, the u of step 37 is small enough to fall on the space, whose id is below that of `h`.</details>
 #
 # ## Measuring repetition
 #
@@ -238,10 +245,13 @@ assert at_2.max() > at_1.min()
 print("From T = 0.3 to T = 2 repetition falls, and so does the share of real words.")
 print(f"Real words of single texts: {at_1.min():.2f} to {at_1.max():.2f} at T = 1, {at_2.min():.2f} to {at_2.max():.2f} at T = 2")
 
+# %% id="assert-pairs" tags=["assertions"]
+assert 0.15 < sum(a <= b for a in at_1 for b in at_2) / (len(at_1) * len(at_2)) < 0.25
+
 # %% [markdown] id="sweep-explained"
 # Low temperatures keep to the likeliest pairs: more real words, and the same ones again and again. High temperatures
 # reach rare pairs: little repetition, few words. Neither end is better in itself. The spread beside each mean matters
-# as much as the mean: between T = 1 and T = 2 single texts overlap, so one text of each would have told you nothing.
+# as much as the mean: between T = 1 and T = 2 single texts overlap. Of all pairs of one text each, about one in five would have misled you.
 
 # %% [markdown] id="limits-text"
 # **What this does not prove.** A bigram sees one token of the past, so at low temperatures it must fall into loops: after
@@ -252,6 +262,16 @@ print(f"Real words of single texts: {at_1.min():.2f} to {at_1.max():.2f} at T = 
 # %% id="greedy-loop"
 looped = generation.generate(model, vocab, "The ", SamplingParams(greedy=True), StopCriteria(60, eos=False)).text
 print(repr(looped), "longest loop:", metrics.longest_loop(looped), "of", len(looped))
+
+# %% [markdown] id="llama-text"
+# The small transformer of notebook 00 knows the same tokens, and each of its scores depends on the whole text so far.
+# **Before you run:** at which of the three temperatures do you expect words that do not exist?
+
+# %% id="llama" tags=["nbval-ignore-output"]
+llama, _ = checkpoint.load_model("tiny_llama")
+for temperature in TEMPERATURES:
+    answer = generation.generate(llama, vocab, "The ", SamplingParams(temperature, seed=3), StopCriteria(90))
+    print(f"T = {temperature}: {answer.text!r}")
 
 # %% [markdown] id="own-text"
 # ## Your own text
@@ -285,7 +305,7 @@ for temperature in TEMPERATURES:
 # ## Summary
 #
 # Temperature divides the logits: it sharpens or flattens, and keeps the order. Zero is greedy, a mode. On the bigram, low
-# temperatures repeat and spell better, high ones do neither. The weights never changed.
+# temperatures repeat and spell better, high ones do neither. The weights never changed. **Next:** [03 Top-k and top-p](03_top_k_top_p.ipynb)
 #
 # **Sources.** D. Ackley, G. Hinton, T. Sejnowski, *A learning algorithm for Boltzmann machines*, 1985, for temperature in
 # sampling. A. Holtzman et al., [*The curious case of neural text degeneration*](https://arxiv.org/abs/1904.09751), 2020,

@@ -5,13 +5,15 @@
 # the kept set depends on the step; and read a library's settings with the question that decides their meaning: in
 # which order?
 #
-# **You need** notebook 02. **Time:** 60 minutes.
+# **You need** notebook 02. **Time:** 70 minutes.
+#
+# **Before:** [02 Temperature](02_temperature.ipynb) **Next:** [04 A tiny transformer](04_tiny_transformer.ipynb)
 
 # %% id="setup"
 import torch
 
 from course_utils import bigram, generation, metrics, plots, predict, sampling, text, widgets
-from course_utils.checking import check
+from course_utils.checking import check, hint, solution
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 
@@ -93,7 +95,7 @@ assert [round(p, 3) for p in nucleus.tolist()] == [0.706, 0.294, 0.0]
 
 # %% [markdown] id="crossing-text"
 # 0.6 alone is less than 0.8, so the second token is needed, and 0.6 + 0.25 = 0.85 goes past the line. It stays: the
-# kept mass is *at least* p. Leaving out the crossing token is the commonest fault in home-made versions; the
+# kept mass is *at least* p. If the crossing token is left out, the
 # nucleus is then always lighter than asked, and empty when the first token alone exceeds p.
 #
 # **Predict** before you move top-p: up to which p does one token suffice, and from which on are all three needed?
@@ -134,6 +136,20 @@ for name, probs in rows.items():
 # %% [markdown] id="peaked-flat-text"
 # Top-k keeps its number whatever the row looks like: two poor tokens on the peaked row, and half of equally good ones
 # dropped on the flat. Top-p and min-p follow the shape of the row.
+
+# %% [markdown] id="min-p-exercise-text"
+# ### Exercise `03.min_p` · medium · 10 minutes
+#
+# Write `min_p_filter(logits, min_p)` for (..., V). A logit stays, unchanged, if it is at least the largest of its row plus
+# ln(`min_p`); the others become `-inf`. `None` and 0 keep all, and 1 keeps every token that ties with the largest. A
+# `min_p` below 0 or above 1 is a `ValueError`. The input must not change.
+
+# %% id="exercise-min-p" tags=["exercise:03.min_p"]
+def min_p_filter(logits, min_p):
+    ...
+
+# %% id="check-min-p" tags=["check:03.min_p", "nbval-ignore-output"]
+check("03.min_p", min_p_filter)
 
 # %% [markdown] id="one-ranking-text"
 # ## One list, three cuts
@@ -242,7 +258,8 @@ for library in ("transformers", "vllm", "llama.cpp"):
           f"T = {params.temperature}, top_k = {params.top_k}, top_p = {params.top_p}, min_p = {params.min_p}")
 
 # %% [markdown] id="defaults-text"
-# transformers cuts to 50 tokens unless told otherwise, without a word. llama.cpp filters with three settings and sharpens
+# transformers is greedy unless told to sample. When it samples, it cuts to 50 tokens unless told otherwise; a
+# `generation_config.json` beside the weights overrides both. llama.cpp filters with three settings and sharpens
 # to T = 0.8. The same prompt and the same weights, "with default settings", are three different experiments. When
 # you compare, write every setting down, and pass `top_k=0` to transformers when you mean *off*.
 
@@ -286,6 +303,32 @@ predict.beside(my_rescued_share, sum(shares["top-p, then T = 2"]) / 24, "real wo
 # one setting with two meanings, by its place in the order. (The words are real because the bigram's likeliest pairs make
 # short words. It has not become wiser.)
 
+# %% [markdown] id="large-vocabulary-text"
+# ## A large vocabulary
+#
+# Here is a distribution over 50,000 tokens. It is **made**, not recorded from a model: the probability of the token with
+# rank r falls as $r^{-1.1}$, much as word frequencies do in Zipf's law. The cell counts how many tokens stay.
+# **Before you run:** which of the three numbers does not move with T?
+
+# %% id="large-vocabulary"
+zipf = -1.1 * torch.arange(1, 50_001, dtype=torch.float64).log()
+for t in (0.5, 1.0, 2.0):
+    n = [(sampling.next_token_probs(zipf, SamplingParams(t, **setting)) > 0).sum().item()
+         for setting in ({"top_k": 50}, {"top_p": 0.9}, {"min_p": 0.05})]
+    tail = sampling.next_token_probs(zipf, SamplingParams(t))[50:].sum()
+    print(f"T = {t}: beyond rank 50 lies {tail:.3f}; top-k = 50 keeps {n[0]}, top-p = 0.9 {n[1]}, min-p = 0.05 {n[2]}")
+
+# %% [markdown] id="misreadings"
+# ## Common misreadings, and what this does not prove
+#
+# | it is tempting to think | rather |
+# |---|---|
+# | top-p = 0.9 keeps nine tenths of the tokens | it keeps nine tenths of the probability, which may be one token |
+# | a filter removes wrong tokens | it removes unlikely ones; it does not know which are right |
+# | the same settings mean the same everywhere | order and defaults differ between libraries |
+#
+# **Further, without a check:** for which rows do top-p = 0.9 and min-p = 0.1 keep the same tokens?
+
 # %% [markdown] id="self-test"
 # ## Self-test
 #
@@ -299,6 +342,7 @@ predict.beside(my_rescued_share, sum(shares["top-p, then T = 2"]) / 24, "real wo
 #
 # Top-k keeps a number, top-p a mass, min-p a share of the best; then the rest is renormalised. The kept set changes with
 # each step. The order of temperature and truncation changes the answer, and libraries differ in order and defaults.
+# **Next:** [04 A tiny transformer](04_tiny_transformer.ipynb)
 #
 # **Sources.** A. Fan et al., [*Hierarchical neural story generation*](https://arxiv.org/abs/1805.04833), 2018 (top-k).
 # A. Holtzman et al., [*The curious case of neural text degeneration*](https://arxiv.org/abs/1904.09751), 2020 (top-p).
