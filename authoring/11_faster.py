@@ -103,7 +103,7 @@ for name, one in (("plain", model), ("planned", planned)):
 # %% [markdown] id="speculation-text"
 # So if somebody proposes the next four tokens, the model can check all of them for little more than the price of one. That is
 # *speculation*: a cheap *draft* proposes, the model checks, and what is right need not be computed again. Beside the planned step
-# it does not pay here: its single step is so cheap that a pass over several costs more than it can save.
+# four proposals do not pay here: its single step is so cheap that a pass over several costs more than it can save.
 #
 # First comes what must be forgotten. A pass over proposals writes their keys and values into the cache. If the second of four
 # is wrong, the third and fourth have read it. **Guess:** the cache held 10 tokens; the pass fed the newest token and four
