@@ -14,18 +14,19 @@ import time
 
 import torch
 
-from course_utils import budget, comparison, generation, metrics, plots, predict, sampling, speculative, text
+from course_utils import budget, comparison, generation, metrics, plots, predict, sampling, speculative, text, tool_calls
 from course_utils.bigram import BigramLM
 from course_utils.checking import check
 from course_utils.checkpoint import load_model
 from course_utils.compare_logits import compare_logits, in_chunks
 from course_utils.constrained import JsonMask
 from course_utils.fast_decode import plan
+
+# %% id="setup-more"
 from course_utils.ngram import NgramLM
 from course_utils.quantised_cache import Int8CacheModel, quantise
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
-from course_utils.tool_calls import read_call
 
 torch.set_num_threads(1)  # steps as small as these gain nothing from more
 torch.set_grad_enabled(False)
@@ -308,13 +309,13 @@ for begun in ("", '{"tool": "', '{"tool": "add", "args": [3', '{"tool": "add", "
 # %% id="calls" tags=["nbval-ignore-output"]
 documents = text.load_documents("calls", "validation")[: budget.choose(40, 10)]
 prompts = [document[: document.index("<call>") + 6] for document in documents]
-wanted = [read_call(document.split("<call>")[1].split("</call>")[0]) for document in documents]
+wanted = [tool_calls.read_call(document.split("<call>")[1].split("</call>")[0]) for document in documents]
 stopping = StopCriteria(80, tool_calls=True)
 for t in (1.0, 2.0, 3.0):
     settings = [SamplingParams(t, seed=seed) for seed in range(len(prompts))]
     for name, masks in (("free", None), ("masked", [JsonMask(vocab, schema, "</call>") for _ in prompts])):
         made = generation.generate_batch(model, vocab, prompts, settings, stopping, allow=masks)
-        calls = [one.tool_call and read_call(one.tool_call) for one in made]
+        calls = [one.tool_call and tool_calls.read_call(one.tool_call) for one in made]
         valid, right = sum(call is not None for call in calls), sum(a == b for a, b in zip(calls, wanted, strict=True))
         cut = sum(one.finish_reason is FinishReason.LENGTH for one in made)
         low, high = metrics.proportion_ci(valid, len(calls))
