@@ -14,7 +14,7 @@ import time
 
 import torch
 
-from course_utils import budget, comparison, generation, metrics, plots, predict, sampling, speculative, text, tool_calls
+from course_utils import budget, comparison, generation, metrics, plots, predict, sampling, speculative, tool_calls
 from course_utils.bigram import BigramLM
 from course_utils.checking import check
 from course_utils.checkpoint import load_model
@@ -27,11 +27,12 @@ from course_utils.ngram import NgramLM
 from course_utils.quantised_cache import Int8CacheModel, quantise
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
+from course_utils.text import load_documents
 
 torch.set_num_threads(1)  # steps as small as these gain nothing from more
 torch.set_grad_enabled(False)
 model, vocab = load_model("tiny_llama")
-tales = text.load_documents("tales", "validation")
+tales = load_documents("tales", "validation")
 tale = torch.tensor([[vocab.bos_id, *vocab.encode(max(tales, key=len))]])
 
 # %% [markdown] id="planned-text"
@@ -140,7 +141,7 @@ predict.beside(my_kept, 12, "tokens that may stay")
 # The draft is told settings and seed, and draws with the *same* u, so that it often lands on the same token.
 
 # %% id="drafts" tags=["nbval-ignore-output"]
-documents = text.load_documents("tales")[: budget.choose(9000, 1500)]
+documents = load_documents("tales")[: budget.choose(9000, 1500)]
 corpus = vocab.encode_documents(documents)
 drafts = {
     "bigram": BigramLM.fit(corpus, len(vocab)),
@@ -307,7 +308,7 @@ for begun in ("", '{"tool": "', '{"tool": "add", "args": [3', '{"tool": "add", "
 # temperatures, with the mask and without. *Valid* is the form; *right* is a call with the question's own tool and numbers.
 
 # %% id="calls" tags=["nbval-ignore-output"]
-documents = text.load_documents("calls", "validation")[: budget.choose(40, 10)]
+documents = load_documents("calls", "validation")[: budget.choose(40, 10)]
 prompts = [document[: document.index("<call>") + 6] for document in documents]
 wanted = [tool_calls.read_call(document.split("<call>")[1].split("</call>")[0]) for document in documents]
 stopping = StopCriteria(80, tool_calls=True)
@@ -376,7 +377,7 @@ print(f"{changed} of {total} likeliest tokens changed; largest logit error a pos
 assert changed <= total / 200
 
 # %% id="sums" tags=["nbval-ignore-output"]
-sums = text.load_documents("sums", "validation")[: budget.choose(200, 40)]
+sums = load_documents("sums", "validation")[: budget.choose(200, 40)]
 questions = [document[: document.index("=") + 1] for document in sums]
 marks = {}
 for name, one in (("float32", model), ("int8", small)):
