@@ -14,23 +14,25 @@ import time
 
 import torch
 
-from course_utils import budget, comparison, generation, metrics, plots, predict, sampling, speculative, text
+from course_utils import budget, comparison, generation, metrics, plots, predict, sampling, speculative, tool_calls
 from course_utils.bigram import BigramLM
 from course_utils.checking import check
 from course_utils.checkpoint import load_model
 from course_utils.compare_logits import compare_logits, in_chunks
 from course_utils.constrained import JsonMask
 from course_utils.fast_decode import plan
+
+# %% id="setup-more"
 from course_utils.ngram import NgramLM
 from course_utils.quantised_cache import Int8CacheModel, quantise
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
-from course_utils.tool_calls import read_call
+from course_utils.text import load_documents
 
 torch.set_num_threads(1)  # steps as small as these gain nothing from more
 torch.set_grad_enabled(False)
 model, vocab = load_model("tiny_llama")
-tales = text.load_documents("tales", "validation")
+tales = load_documents("tales", "validation")
 tale = torch.tensor([[vocab.bos_id, *vocab.encode(max(tales, key=len))]])
 
 # %% [markdown] id="planned-text"
@@ -103,7 +105,7 @@ for name, one in (("plain", model), ("planned", planned)):
 # %% [markdown] id="speculation-text"
 # So if somebody proposes the next four tokens, the model can check all of them for little more than the price of one. That is
 # *speculation*: a cheap *draft* proposes, the model checks, and what is right need not be computed again. Beside the planned step
-# it does not pay here: its single step is so cheap that a pass over several costs more than it can save.
+# four proposals do not pay here: its single step is so cheap that a pass over several costs more than it can save.
 #
 # First comes what must be forgotten. A pass over proposals writes their keys and values into the cache. If the second of four
 # is wrong, the third and fourth have read it. **Guess:** the cache held 10 tokens; the pass fed the newest token and four
@@ -139,7 +141,7 @@ predict.beside(my_kept, 12, "tokens that may stay")
 # The draft is told settings and seed, and draws with the *same* u, so that it often lands on the same token.
 
 # %% id="drafts" tags=["nbval-ignore-output"]
-documents = text.load_documents("tales")[: budget.choose(9000, 1500)]
+documents = load_documents("tales")[: budget.choose(9000, 1500)]
 corpus = vocab.encode_documents(documents)
 drafts = {
     "bigram": BigramLM.fit(corpus, len(vocab)),
@@ -306,15 +308,15 @@ for begun in ("", '{"tool": "', '{"tool": "add", "args": [3', '{"tool": "add", "
 # temperatures, with the mask and without. *Valid* is the form; *right* is a call with the question's own tool and numbers.
 
 # %% id="calls" tags=["nbval-ignore-output"]
-documents = text.load_documents("calls", "validation")[: budget.choose(40, 10)]
+documents = load_documents("calls", "validation")[: budget.choose(40, 10)]
 prompts = [document[: document.index("<call>") + 6] for document in documents]
-wanted = [read_call(document.split("<call>")[1].split("</call>")[0]) for document in documents]
+wanted = [tool_calls.read_call(document.split("<call>")[1].split("</call>")[0]) for document in documents]
 stopping = StopCriteria(80, tool_calls=True)
 for t in (1.0, 2.0, 3.0):
     settings = [SamplingParams(t, seed=seed) for seed in range(len(prompts))]
     for name, masks in (("free", None), ("masked", [JsonMask(vocab, schema, "</call>") for _ in prompts])):
         made = generation.generate_batch(model, vocab, prompts, settings, stopping, allow=masks)
-        calls = [one.tool_call and read_call(one.tool_call) for one in made]
+        calls = [one.tool_call and tool_calls.read_call(one.tool_call) for one in made]
         valid, right = sum(call is not None for call in calls), sum(a == b for a, b in zip(calls, wanted, strict=True))
         cut = sum(one.finish_reason is FinishReason.LENGTH for one in made)
         low, high = metrics.proportion_ci(valid, len(calls))
@@ -375,7 +377,7 @@ print(f"{changed} of {total} likeliest tokens changed; largest logit error a pos
 assert changed <= total / 200
 
 # %% id="sums" tags=["nbval-ignore-output"]
-sums = text.load_documents("sums", "validation")[: budget.choose(200, 40)]
+sums = load_documents("sums", "validation")[: budget.choose(200, 40)]
 questions = [document[: document.index("=") + 1] for document in sums]
 marks = {}
 for name, one in (("float32", model), ("int8", small)):
