@@ -389,33 +389,33 @@ class Clock:
         return self.now < self.dies_after
 
 
-def watched(kernel, timed_out=False):
-    file = SimpleNamespace(kernel=kernel, timed_out=timed_out, exited=False)
+def watched(clock, timed_out=False):
+    file = SimpleNamespace(kernel=clock, timed_out=timed_out, exited=False)
     kernel.watch(file)
     return file
 
 
 def test_a_kernel_that_dies_is_noticed_within_a_second(monkeypatch):
-    kernel = Clock(monkeypatch, dies_after=2)
+    clock = Clock(monkeypatch, dies_after=2)
     with pytest.raises(kernel.KernelEnded):
-        watched(kernel).kernel.get_message("shell", timeout=300)
-    assert kernel.now < 3
+        watched(clock).kernel.get_message("shell", timeout=300)
+    assert clock.now < 3
 
 
 def test_a_kernel_that_lives_is_waited_for_up_to_the_timeout(monkeypatch):
-    kernel = Clock(monkeypatch)
+    clock = Clock(monkeypatch)
     with pytest.raises(kernel.Empty):
-        watched(kernel).kernel.get_message("shell", timeout=30)
-    assert 30 <= kernel.now < 31
+        watched(clock).kernel.get_message("shell", timeout=30)
+    assert 30 <= clock.now < 31
 
 
 def test_a_cell_that_prints_on_after_its_interrupt_is_given_up(monkeypatch):
-    kernel = Clock(monkeypatch, chatty=True)
-    file = watched(kernel, timed_out=True)
+    clock = Clock(monkeypatch, chatty=True)
+    file = watched(clock, timed_out=True)
     with pytest.raises(kernel.Empty):
         for _ in range(10_000):
             file.kernel.get_message("iopub", timeout=5)
-    assert kernel.now < 10
+    assert clock.now < 10
 
 
 @pytest.mark.parametrize(("keepkernel", "exited"), [(False, True), (True, False)])
