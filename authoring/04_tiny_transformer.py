@@ -237,7 +237,7 @@ my_trained_loss = ...
 
 # %% id="train" tags=["nbval-ignore-output"]
 levels = {"bigram": metrics.loss(pairs, vocab, unseen), "floor": storyworld.floor(unseen)}
-settings = training.TrainingSettings(steps=budget.choose(800, 12), batch=(6,), learning_rate=8e-3, warmup=40)
+settings = training.TrainingSettings(steps=budget.choose(800, 12, in_class=400), batch=(6,), learning_rate=8e-3, warmup=40)
 with torch.enable_grad():
     losses = training.train_transformer(model, vocab, [tales], settings, plots.LiveLoss(settings.steps, levels),
                                         show_progress=False)

@@ -5,14 +5,15 @@
 # in a stream without showing half of one; decode tokens that end within a character; and run a model's tool calls
 # without ever running one that is not whole.
 #
-# **You need** notebooks 01 and 04. **Time:** 90 minutes.
+# **You need** notebooks 01 and 04. **Time:** 100 minutes. **Before:** [06 Is the cache right?](06_is_the_cache_right.ipynb)
+# **Next:** [08 Did it help?](08_did_it_help.ipynb)
 
 # %% id="setup"
 import json
 
 import torch
 
-from course_utils import bigram, bpe, checkpoint, generation, predict, text, tool_calls, widgets
+from course_utils import bigram, bpe, checkpoint, generation, plots, predict, text, tool_calls, widgets
 from course_utils.checking import check
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria, StopMatcher
@@ -22,11 +23,12 @@ vocab = text.CharVocab.from_text(text.load_text("all"))
 # %% [markdown] id="two-ends-text"
 # ## An end mark is not a budget
 #
-# A model ends a text by `<eos>`, a token of its vocabulary. The budget, `max_new_tokens`, is the caller's: how much
-# computation an answer may take. For examples by hand, here is a model that writes what it is told, then `<eos>`.
+# A model ends its text with `<eos>`, the end mark, which is a token like any other. The *budget*, `max_new_tokens`, comes
+# from the caller. It says how many tokens an answer may take. For examples by hand, the next cell makes a model that
+# writes what we tell it, and then `<eos>`.
 #
-# It will write `Yes.`, four characters and so four tokens. **Guess** what is reported with a budget of 4: `"eos"` or
-# `"length"`?
+# It will write `Yes.`, which is four characters and so four tokens. **Guess** what is reported with a budget of 4:
+# `"eos"` or `"length"`?
 
 # %% id="script"
 def script(words, prompt=""):
@@ -50,35 +52,45 @@ for budget in (0, 2, 4, 5, 100):
     answer = generation.generate(script("Yes."), vocab, "", stopping=StopCriteria(budget), use_cache=False)
     reasons[budget] = answer.finish_reason
     print(f"budget {budget:>3}: {answer.text!r:7} {len(answer.token_ids)} tokens, {answer.finish_reason.value}")
-assert reasons[4] is FinishReason.LENGTH and reasons[5] is FinishReason.EOS
 predict.beside(my_reason, reasons[4].value, "a budget of 4")
 
-# %% [markdown] id="ends-explained"
-# With 4 the text is whole, but nobody knows: the end mark would have been the fifth token. So `length` does not mean
-# *cut off*, it means *may be cut off*. With 5, end mark and budget come true together, and the end mark is reported, since
-# then nothing is missing.
-#
-# Now 40 tales of the bigram. **Before you run:** will twice the budget let twice as many of them end?
+# %% id="ends-picture"
+print(plots.the_loop(["<bos>"], [vocab.label(i) for i in (*vocab.encode("Yes."), vocab.eos_id)], reasons[5].value))
 
-# %% id="share"
+# %% [markdown] id="ends-explained"
+# With a budget of 4 the text is whole, but nobody can know it: the end mark would have been the fifth token. So `length`
+# does not mean that a text was cut off. It means that it *may* have been. With a budget of 5, the end mark and the end of
+# the budget come together. The end mark is reported, because then nothing is missing.
+#
+# Next, the bigram writes 40 tales. **Guess:** if the budget is doubled from 200 to 400 tokens, how many times as many
+# tales reach their end mark?
+
+# %% id="guess-times" tags=["nbval-ignore-output"]
+my_times = ...
+
+# %% id="share" tags=["nbval-ignore-output"]
 model = bigram.BigramLM.fit(vocab.encode_documents(text.load_documents("tales")), len(vocab))
 seeds = [SamplingParams(seed=seed) for seed in range(40)]
 answers = generation.generate_batch(model, vocab, [""] * 40, seeds, StopCriteria(400))
 lengths = [len(a.token_ids) for a in answers if a.finish_reason is FinishReason.EOS]
 ended = {budget: sum(length <= budget for length in lengths) for budget in (50, 100, 200, 400)}
 print("of 40 texts, ended by <eos> within the budget:", ended)
+predict.beside(my_times, ended[400] / ended[200], "times as many")
+
+# %% id="assert-ends" tags=["assertions"]
+assert reasons[4] is FinishReason.LENGTH and reasons[5] is FinishReason.EOS
 assert ended[200] < ended[400] < 2 * ended[200] < 4 * ended[100]
 short = generation.generate(model, vocab, "", seeds[0], StopCriteria(50))
 assert short.token_ids == answers[0].token_ids[:50]
 
 # %% [markdown] id="share-explained"
-# Nearly, but not quite. One run at 400 answers for all smaller budgets: a draw depends on the seed and the step, so a
-# smaller budget gives the beginning of the same text. A budget does not make a model brief. It only decides where
-# somebody stops listening.
+# More texts end, but not twice as many. We needed only one run, with a budget of 400. A draw depends on the seed and the
+# step, so a smaller budget gives the beginning of the same text. A budget does not make a model brief. It only
+# decides where the caller stops listening.
 #
 # ## A cut-off answer that parses
 #
-# How does one find out that JSON was cut off? By parsing it, people say. **Guess:** `7608` has three proper
+# How can a program find out that JSON was cut off? It could try to parse it. **Guess:** `7608` has three shorter
 # beginnings, `7`, `76` and `760`. How many of them are valid JSON?
 
 # %% id="guess-json" tags=["nbval-ignore-output"]
@@ -97,29 +109,32 @@ valid = {words: [words[:n] for n in range(1, len(words)) if parses(words[:n])]
          for words in ('{"total": 7608}', "[76, 8]", '"seven"', "7608")}
 for words, beginnings in valid.items():
     print(f"{words:>15}: {len(beginnings)} of {len(words) - 1} beginnings are JSON: {', '.join(beginnings)}")
-assert valid == {'{"total": 7608}': [], "[76, 8]": [], '"seven"': [], "7608": ["7", "76", "760"]}
 predict.beside(my_valid, len(valid["7608"]), "valid beginnings")
 
 # %% [markdown] id="json-explained"
-# An open brace betrays itself, a number does not: `760` is valid, and wrong by a factor of ten. It is the same with
-# code (`total = 760` is a whole statement), quotations and prose. What tells is `finish_reason`; parsing is the second
-# question.
+# An open brace gives itself away, but a number does not: `760` is valid JSON, and wrong by a factor of ten. Code has the
+# same trap, since `total = 760` is a whole statement. So ask `finish_reason` first, and parse afterwards.
 #
-# The third bound is the model's context. The tiny Llama has room for 512 tokens, and with `eos=False` no end mark
-# stops it.
+# There is a third bound, the model's *context*: the number of tokens that it can look at. The tiny Llama has room for
+# 512, and with `eos=False` no end mark stops it before.
 
 # %% id="context"
 llama, llama_vocab = checkpoint.load_model("tiny_llama")
 long = generation.generate(llama, llama_vocab, "The ", SamplingParams(seed=0), StopCriteria(1000, eos=False))
 print(f"context {llama.block_size}, prompt 5 with <bos>, new {len(long.token_ids)}: {long.finish_reason.value}")
+
+# %% id="assert-context" tags=["assertions"]
+assert valid == {'{"total": 7608}': [], "[76, 8]": [], '"seven"': [], "7608": ["7", "76", "760"]}
 assert len(long.token_ids) == llama.block_size - 5 + 1  # the last one needs no room: it is not fed
+assert compile("total = 760", "an answer", "exec") and not parses("{")
 
 # %% [markdown] id="reason-exercise-text"
 # ### Exercise `07.finish_reason` · easy · 8 minutes
 #
-# Write `finish_reason` for the moment after a token. Several conditions may hold: EOS comes first, then STOP_STRING,
-# TOOL_CALL, LENGTH, CONTEXT. `stop` is the stop string that matched, or `None`. LENGTH holds when `n_new` equals
-# `max_new_tokens`, CONTEXT when `n_context` equals `context_size`. If none holds, give `None`: the text goes on.
+# Write `finish_reason`, which is asked after each token why the text ends. Return a member of `FinishReason`, such as
+# `FinishReason.EOS`, or `None` if the text goes on. `stop` is the stop string that matched, or `None`. LENGTH holds when
+# `n_new` equals `max_new_tokens`, and CONTEXT when `n_context` equals `context_size`. Several conditions may hold at once.
+# Then the first of these counts: EOS, STOP_STRING, TOOL_CALL, LENGTH, CONTEXT.
 
 # %% id="exercise-finish-reason" tags=["exercise:07.finish_reason"]
 def finish_reason(last_is_eos, stop, call_complete, n_new, max_new_tokens, n_context, context_size):
@@ -131,12 +146,12 @@ check("07.finish_reason", finish_reason)
 # %% [markdown] id="tokens-text"
 # ## Stop strings are text, not tokens
 #
-# A caller may also stop at a *stop string*, such as a line end. Real tokens are not characters: *byte-pair encoding*
-# merges frequent neighbours, here of tales and a few lines with other signs. `␣` is a space; bytes that are no character by
-# themselves are written as `<E2 80>`.
+# A caller may also stop at a *stop string*, such as a line end. In most models a token is not a character. *Byte-pair
+# encoding* merges frequent neighbours into larger tokens, here from tales and a few lines with other signs. We write a
+# space as `␣`, and bytes that are no character by themselves as `<E2 80>`.
 #
-# A server encodes the stop string `said` once and looks for these ids among those of the text. **Guess:** does it find
-# them in `he said no`? (`True` or `False`)
+# Suppose that a server encodes the stop string `said` once, and looks for these ids among the ids of the text.
+# **Guess:** does it find them in `he said no`? (`True` or `False`)
 
 # %% id="tokens"
 lines = ["The hen said 你好 to the fox. 🙂", "“你好,” said the fox, and ate a 🎂.",
@@ -166,26 +181,26 @@ for stop, words in (("said", "he said no"), ("said", "unsaid"), ("no", "he said 
     pieces = [byte_vocab.decode([token_id]) for token_id in byte_vocab.encode(words)]
     row = by_ids(stop, words), any(stop in piece for piece in pieces), stop in words
     print(f"{stop:>6}  {words:<16} {row[0]!s:>7} {row[1]!s:>13} {row[2]!s:>12}")
-    assert row[2]
 predict.beside(my_found, by_ids("said", "he said no"), "said, by ids")
 
 # %% [markdown] id="tokens-explained"
-# The same letters are other tokens in another place: `␣said` is one, `said` at the beginning is three. Comparing ids
-# misses it, and looking into each token misses what goes over an edge. Only the text is sure to show it.
+# The same letters become other tokens in another place: `␣said` is one token, and `said` at the beginning is three.
+# Comparing ids misses the stop string. Looking into each token misses a stop string that goes over an edge between
+# tokens. Only the text is sure to show it.
 #
-# But the text comes in pieces, and a reader sees them at once. When `.⏎` has come and the stop is `⏎Q:`, may the line
-# end be shown? Move the slider.
+# But the text comes in pieces, and a reader sees each piece at once. Suppose that `.⏎` has come and the stop string is
+# `⏎Q:`. May the line end be shown? Move the slider.
 
 # %% id="stream-panel"
 widgets.watch_stream(["yes", ".\n", "Q", "; no", "\nQ", ": and", " more"], ["\nQ:"])
 
 # %% [markdown] id="panel-answers"
 # **Find out by moving:** after which pieces is nothing held back? Which pieces are never made? What changes when
-# the stop strings are `[";", "\nQ:"]`? <details><summary>Answers</summary>After 1 and 4. The last. At piece 4 the text ends with yes.⏎Q, since ; is complete first.</details>
+# the stop strings are `[";", "\nQ:"]`? <details><summary>Answers</summary>After pieces 1 and 4. The last piece is never made. With ; as a stop string, the text ends at piece 4 with yes.⏎Q, since ; is complete first.</details>
 #
-# What can still become a stop is *held back*, and nothing else. When the stream ends, the rest is shown.
+# Text that can still become a stop string is *held back*, and nothing else is. When the stream ends, it is shown.
 #
-# Two stops, `bcd` and `c`, and the text `abcd`. **Guess** what is shown in the end.
+# Now take two stop strings, `bcd` and `c`, and the text `abcd`. **Guess** what is shown in the end.
 
 # %% id="guess-cut" tags=["nbval-ignore-output"]
 my_text = ...
@@ -200,18 +215,37 @@ cuts = [f"a{x}b{y}c{z}d".split("|") for x in ("", "|") for y in ("", "|") for z 
 results = {shown(pieces, ["bcd", "c"]) for pieces in cuts}
 print(f"{len(cuts)} ways to cut abcd, from {cuts[0]} to {cuts[-1]}, show {results}")
 print(f"a search for the leftmost stop would show {'abcd'.partition('bcd')[0]!r}")
+predict.beside(my_text, min(results), "shown")
+
+# %% id="assert-stops" tags=["assertions"]
 assert results == {"ab"}
-predict.beside(my_text, results.pop(), "shown")
+assert not by_ids("said", "he said no") and by_ids("said", "said") and len(tokens("said")) == 3
+assert "␣said" in tokens("he said no") and tokens("said") == tokens("said no")[:3]
 
 # %% [markdown] id="stop-exercise-text"
-# `bcd` begins first, but `c` is complete first: a model that writes one character at a time would have stopped there.
-# *The earliest completion wins*, so the cuts do not matter.
+# `bcd` begins first, but `c` is complete first, and a model that writes one character at a time would have stopped
+# there. *The earliest completion wins*, and so it does not matter how the text is cut into pieces.
 #
 # ### Exercise `07.stop_matcher` · hard · 20 minutes
 #
-# Write the generator `cut_at_stop(pieces, stops)`. It yields deltas, none of them empty; joined, they are the text before the stop that
-# completes earliest (of two that complete together, the longer). It holds back only what can still match, yields the rest
-# before it asks for the next piece, asks for none after the stop, and shows what is held at the end. `stops` may be empty.
+# Write the generator `cut_at_stop(pieces, stops)`. The pieces of a text arrive one at a time. Pass the text on, and end
+# before the first stop string. `stops` is a list of stop strings and may be empty.
+#
+# - Joined together, what you yield is the text before the stop string that is *completed* first. If one character
+#   completes two of them, the longer one counts.
+# - Do not yield empty strings.
+# - Hold back only text that can still become the beginning of a stop string. Yield everything else before you ask for
+#   the next piece.
+# - After a stop string, do not ask for another piece. When the pieces run out, yield what you hold.
+#
+# With `stops = ["END"]` this gives:
+#
+# | piece that arrives | you yield | you hold |
+# |---|---|---|
+# | `"a E"` | `"a "` | `"E"` |
+# | `"N"` | nothing | `"EN"` |
+# | `"x"` | `"ENx"` | nothing |
+# | `"END"` | nothing; you are done | |
 
 # %% id="exercise-stop-matcher" tags=["exercise:07.stop_matcher"]
 def cut_at_stop(pieces, stops):
@@ -223,8 +257,9 @@ check("07.stop_matcher", cut_at_stop)
 # %% [markdown] id="include-text"
 # ## Shown or not, and which one
 #
-# Whether the stop string belongs to the answer is for the caller to say: a line end hardly, a closing bracket mostly. And
-# `"stop"` alone does not tell an end mark from a stop string, nor one stop string from another. So a `Generation` keeps it.
+# Does the stop string belong to the answer? The caller decides: a line end may not, a closing bracket may. There is a
+# second question. An API that reports only `"stop"` does not say whether it was an end mark or a stop string, nor which
+# stop string. So a `Generation` keeps the string that matched.
 
 # %% id="include"
 prompt = "Q: one\nA:"
@@ -234,15 +269,16 @@ for stop, include in ((["Q:", "!"], False), (["Q:", "!"], True), (["!"], False))
     print(f"{answer.text!r:18} {answer.finish_reason.value}: {answer.stop!r}, for an API {answer.finish_reason.api_name!r}")
 
 # %% [markdown] id="bytes-text"
-# The prompt has a `Q:` too. Only generated text is searched.
+# The prompt contains a `Q:` too, but only generated text is searched.
 #
 # ## Characters over token edges
 #
-# A token may also be *less* than a character: an emoji is four bytes, and the bytes may be several tokens. Decoding each
-# token by itself gives U+FFFD, the mark for broken text, `�`. A decoder that waits gives the character.
+# A token may also be *less* than a character. In UTF-8, ☕ is three bytes and 🙂 is four, and they may belong to several
+# tokens. If each token is decoded by itself, the result is U+FFFD, the mark for broken text, `�`. A decoder that waits
+# for the remaining bytes gives the character.
 #
-# Below, a bigram over such tokens streams, by the same loop as ever. It writes ☕, which is three tokens, after one for the
-# space. **Guess** the text if the budget is 3.
+# Two cells below, a bigram over such tokens writes ` ☕`: one token for the space, then three for ☕. **Guess** the text if
+# the budget is 3.
 
 # %% id="bytes"
 ids = byte_vocab.encode("the fox 🙂")
@@ -261,66 +297,85 @@ for budget in (14, 3):
     *chunks, last = generation.stream(byte_model, byte_vocab, "It rained on the tea", params, criteria)
     answer = last.generation
     print(f"{[chunk.text for chunk in chunks]}\n  from {' · '.join(map(byte_vocab.label, answer.token_ids))}")
-    assert "".join(chunk.text for chunk in chunks) == answer.text
 
 # %% id="see-broken" tags=["nbval-ignore-output"]
 predict.beside(my_broken, answer.text, "budget 3")
 
+# %% id="assert-bytes" tags=["assertions"]
+assert "".join(chunk.text for chunk in chunks) == answer.text == " �" and len(answer.token_ids) == 3
+assert len("☕".encode()) == 3 and len("🙂".encode()) == 4 and tokens("the fox 🙂")[-2:] != ["␣", "🙂"]
+
 # %% [markdown] id="broken-explained"
-# In `the fox 🙂` one token is a space and half of a face. So two things wait in a stream: bytes that are no character
-# yet, and characters that may become a stop. When the text ends, both are let go. A character without its last byte
-# becomes one `�`: a reader shall see that something is missing.
+# In `the fox 🙂` one token is a space and half of a face. So two things wait in a stream: bytes that are not a character
+# yet, and characters that may become a stop string. When the text ends, both are shown. A character without its last
+# byte becomes one `�`, so that a reader sees that something is missing.
 #
 # ## Tool calls
 #
-# The corpus has a protocol. A call is JSON between two marks, each a token of its own; the answer of a tool comes between
-# two others. **Before you run:** what becomes of the call if the budget is 20, in the middle of its JSON?
+# The corpus has a protocol. A call is JSON between two marks, and each mark is one token. The tool's result comes
+# between two other marks. **Guess** what becomes of the call if a budget of 20 ends in the middle of its JSON: `"ran"`,
+# `"malformed"` or `"truncated"`?
 
-# %% id="protocol"
+# %% id="guess-outcome" tags=["nbval-ignore-output"]
+my_outcome = ...
+
+# %% id="protocol" tags=["nbval-ignore-output"]
+outcomes = {}
 writer = script('<call>{"tool": "multiply", "args": [317, 24]}</call><result>7608</result>\nA: 7608')
 for budget in (20, 45, 100):
     turns = tool_calls.run_with_tools(writer, vocab, "", stopping=StopCriteria(budget), use_cache=False)
+    outcomes[budget] = turns[0].outcome
     for number, turn in enumerate(turns, 1):
         outcome = turn.outcome.value if turn.outcome else "no call"
         print(f"budget {budget:>3}, turn {number}: {turn.finish_reason.value:>9}, {outcome:>9}, "
               f"result {turn.result}, text {turn.text!r}")
-assert turns[-1].text == "\nA: 7608"
+predict.beside(my_outcome, outcomes[20].value, "budget 20")
 
 # %% [markdown] id="tools-explained"
-# A text ends with TOOL_CALL when `</call>` is sampled. The model only *writes* a call; the program around it decides, runs,
-# and feeds `<result>…</result>` to the same cache, as tokens that were forced and not drawn, and the model goes on. The
-# budget counts what was drawn, over all turns. A call that it cuts is LENGTH, and nothing is run.
+# A text ends with TOOL_CALL when `</call>` is sampled. The model only *writes* a call. The program around it decides
+# whether to run it. Then it feeds `<result>…</result>` to the same cache, as tokens that nobody drew, and the model goes
+# on. The budget counts the drawn tokens of all turns. A call that the budget cuts off ends with LENGTH, and nothing runs.
 #
-# Now the tiny Llama, which has learned this. Two questions decide whether it is right: does it copy the numbers into
-# the call, and the result into the answer?
+# Now the tiny Llama, which has learned this protocol. Watch two things: does it copy the numbers into the call, and
+# the result into the answer?
 
 # %% id="tools" tags=["nbval-ignore-output"]
 greedy = SamplingParams(greedy=True)
 turns = tool_calls.run_with_tools(llama, llama_vocab, "Q: 317*24\n", tool_calls.calculator, greedy, StopCriteria(120))
 for turn in turns:
     print(f"{turn.finish_reason.value}: text {turn.text!r}, call {turn.call}, result {turn.result}")
-    assert turn.finish_reason is FinishReason.TOOL_CALL or turn.result is None  # what is not whole is not run
-    assert (turn.outcome is tool_calls.Outcome.RAN) == (turn.result is not None)
 print(f"and 317 * 24 is {317 * 24}")
 
 # %% [markdown] id="guess-alone-text"
-# **Before you run:** what comes when nobody runs the call? Does the model stop, or does it write a result of its own?
+# **Guess:** if nobody runs the call, does the model write a result by itself? (`True` or `False`)
+
+# %% id="guess-alone" tags=["nbval-ignore-output"]
+my_alone = ...
 
 # %% id="alone" tags=["nbval-ignore-output"]
 alone = generation.generate(llama, llama_vocab, "Q: 317*24\n", greedy, StopCriteria(120))
-print("without a tool:", "".join(llama_vocab.tokens[i] for i in alone.token_ids))
+written = "".join(llama_vocab.tokens[i] for i in alone.token_ids)
+print("without a tool:", written)
+predict.beside(my_alone, "<result>" in written, "a result by itself")
+
+# %% id="assert-tools" tags=["assertions"]
+assert outcomes[20] is tool_calls.Outcome.TRUNCATED and outcomes[45] is outcomes[100] is tool_calls.Outcome.RAN
+for turn in turns:
+    assert turn.finish_reason is FinishReason.TOOL_CALL or turn.result is None  # what is not whole is not run
+    assert (turn.outcome is tool_calls.Outcome.RAN) == (turn.result is not None)
+assert "<result>" in written
 
 # %% [markdown] id="call-exercise-text"
-# A model that was trained on results can only imitate them: it has seen what they look like.
+# It does. The model was trained on results, so it knows what they look like, and writes one. Compare it with 7608.
 #
-# A text of a model is data from outside. It is parsed when it is complete, checked, and looked up in an allow list. It never
-# goes to `eval`, and nobody guesses what a cut-off call was to become.
+# A model's text is data from outside. We parse it when it is complete, check it, and look the tool up in a list of
+# allowed ones. The text never goes to `eval`, and nobody guesses what a cut-off call was going to be.
 #
 # ### Exercise `07.read_call` · medium · 12 minutes
 #
-# Write `read_call(text)` for the text between the marks: `(tool, args)` if it is one complete, valid JSON object with
-# exactly the keys `tool`, a str that is not empty, and `args`, a list of integers (no booleans; may be empty). Otherwise
-# `None`. Nothing is run, and whether the tool exists is not asked here.
+# Write `read_call(text)`, which reads the text between the marks. Return `(tool, args)` if the text is one complete, valid
+# JSON object with exactly two keys: `tool`, a str that is not empty, and `args`, a list of integers, which may be empty
+# (`true` is not an integer). Otherwise return `None`. Do not run the tool, and do not ask whether it exists.
 
 # %% id="exercise-read-call" tags=["exercise:07.read_call"]
 def read_call(text):
@@ -330,15 +385,25 @@ def read_call(text):
 check("07.read_call", read_call)
 
 # %% id="outcomes"
+judged = {}
 for call in ('{"tool": "multiply", "args": [317, 24]}', '{"tool": "multiply", "args": [317, 2',
              '{"tool": "launch", "args": []}', '{"tool": "add", "args": [1, 2, 3]}',
              '{"tool": "add", "args": [true, 1]}', '{"tool": "add", "args": [1000, 1]}',
-             '{"tool": "add", "args": [' + "1, " * 80 + "1]}"):
+             '{"tool": "add", "args": [' + "1, " * 80 + "1]}", "[" * 100_000):
     outcome, result = tool_calls.run_call(call, tool_calls.calculator)
     print(f"{outcome.value:>16}  {result or '-':>5}  {call[:44]}{'…' if len(call) > 44 else ''}")
-    assert (outcome is tool_calls.Outcome.RAN) == (result is not None)
+    judged[call] = outcome
+
+# %% id="assert-outcomes" tags=["assertions"]
+assert [outcome.value for outcome in judged.values()] == [
+    "ran", "malformed", "unknown tool", "wrong arguments", "wrong arguments", "wrong arguments", "oversized", "oversized"]
+assert {reason.name: reason.api_name for reason in FinishReason} == {
+    "EOS": "stop", "STOP_STRING": "stop", "TOOL_CALL": "tool_calls", "LENGTH": "length", "CONTEXT": "length"}
 
 # %% [markdown] id="servers"
+# The last text is 100,000 opening brackets. Python's JSON parser gives up on it with a `RecursionError`, which is not a
+# `ValueError`. A limit on the length is asked first, so that such a text never reaches the parser.
+#
 # ## What servers call it
 #
 # | here | OpenAI's API and its like | Anthropic | vLLM | llama.cpp | Ollama |
@@ -346,31 +411,77 @@ for call in ('{"tool": "multiply", "args": [317, 24]}', '{"tool": "multiply", "a
 # | field | `finish_reason` | `stop_reason` | `finish_reason`, `stop_reason` | `stop_type` | `done_reason` |
 # | EOS | `stop` | `end_turn` | `stop`, null | `eos` | `stop` |
 # | STOP_STRING | `stop` | `stop_sequence` | `stop`, the string | `word` | `stop` |
-# | TOOL_CALL | `tool_calls` | `tool_use` | `tool_calls` in its chat API | – | – |
+# | TOOL_CALL | `tool_calls` | `tool_use` | `tool_calls` in its chat API | `tool_calls` in its chat API | – |
 # | LENGTH | `length` | `max_tokens` | `length` | `limit` | `length` |
-# | CONTEXT | – | `model_context_window_exceeded` | `length` | – | – |
+# | CONTEXT | `length` | `model_context_window_exceeded` | `length` | `limit`, with `truncated: true` | `length` |
+# | ended by the provider | `content_filter` | `refusal`, `pause_turn` | `abort` | – | – |
 #
-# A dash: not told apart, or not said by the source. OpenAI's word `stop` covers two of our reasons; llama.cpp and Anthropic
-# say which string it was in a field of its own.
+# A dash means that there is no such word, or that the source does not say. `stop` covers two of our reasons, and
+# `length` covers two as well. The words of llama.cpp's `stop_type` were seen in a run (build b11549); the others were
+# read in the sources below. Our `api_name` gives the words of the first column.
+
+# %% [markdown] id="chat-text"
+# ## Beyond the toy: chats end their turns
+#
+# A chat model sees no list of messages. A *chat template* turns the messages into one text, with marks for who
+# speaks and where a turn ends. It belongs to the checkpoint, since each model was trained with its own marks. The last line
+# opens the assistant's turn, and the model continues from there. So it must stop at the mark that ends a *turn*. That
+# mark may be another token than the one that ends a *document*, and then the checkpoint has a **list** of end tokens.
+
+# %% id="chat"
+def render(messages):
+    """A made-up chat template. Real ones come with a checkpoint, as a Jinja text in its tokenizer's files."""
+    turns = [f"<|{message['role']}|>\n{message['content']}<|end|>\n" for message in messages]
+    return "".join(turns) + "<|assistant|>\n"
+
+
+print(render([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Is 7 a prime number?"}]))
+drawn = ["Yes", ".", "<|end|>", "\n", "<|user|>", "\n", "And", " 8", "?", "<eos>"]
+for ends in (["<eos>"], ["<eos>", "<|end|>"]):
+    n = next(step for step, token in enumerate(drawn, 1) if token in ends)
+    print(f"end tokens {ends}: {n} tokens drawn, shown {''.join(drawn[: n - 1])!r}")
+
+# %% [markdown] id="config-text"
+# With only one of the two end tokens, the model goes on and writes the user's next turn. If a chat model talks to
+# itself, look at the list of end tokens first.
+#
+# The list, and the settings that the checkpoint's makers suggest, stand in a file beside the weights:
+# `generation_config.json`. An entry may read `"eos_token_id": [1, 7]`, with `"temperature": 0.6, "top_p": 0.9`. So the
+# defaults that you get may come from this file, not from the library. Our model has no such file; a test of
+# the course gives it one, and transformers then stops at either of two end tokens.
+
+# %% [markdown] id="misreadings"
+# ## Common misreadings, and what this does not prove
+#
+# | it is tempting to think | rather |
+# |---|---|
+# | `length` means that the answer is cut off | it may be: with a budget of 4, `Yes.` was whole |
+# | an answer that parses is complete | `760` parses, and is a beginning of `7608` |
+# | a stop string is a token | it is text, and its letters may belong to several tokens, or to a part of one |
+# | a call in the right form is a right call | the form says nothing about the numbers in it |
+# | `<result>` in a text shows that a tool ran | the model can write it; ask the program that ran the tool |
+#
+# We looked at one small model and at scripts. How often a large model's calls are cut off or malformed, this
+# notebook does not show. **Further, without a check:** when the budget cuts a call off, would you start again
+# with a larger budget, or continue from what is there? What would each cost, and what could go wrong?
 
 # %% [markdown] id="self-test"
 # ## Self-test
 #
-# <details><summary>1. A summary ends in mid-sentence. Which field do you read before you blame the model?</summary>The finish reason. With LENGTH or CONTEXT the budget or the context did it, with STOP_STRING a stop string, and only with EOS the model.</details>
-# <details><summary>2. The JSON of an answer parses. Is it complete?</summary>Not for that reason alone: 760 is a valid beginning of 7608. It is if the reason is EOS, or a stop that you meant.</details>
-# <details><summary>3. Why does a stream with the stop string STOP not always hold back three characters?</summary>Most ends of a text begin no stop. Holding back what cannot match delays every piece for nothing.</details>
-# <details><summary>4. The end mark comes as the last token of the budget. EOS or LENGTH?</summary>EOS: the text is whole, which is what the caller wants to know.</details>
-# <details><summary>5. A call was cut off by the budget, but one brace would complete it. May the program add it?</summary>No. [317, 2] would be valid too, where [317, 24] was to come.</details>
+# <details><summary>1. A summary ends in mid-sentence. Which field do you read before you blame the model?</summary>The finish reason. LENGTH and CONTEXT point to the budget and the context, STOP_STRING to a stop string. Only with EOS did the model choose to end there.</details>
+# <details><summary>2. The JSON of an answer parses. Is it complete?</summary>Parsing alone does not say so: 760 is a valid beginning of 7608. It is complete if the reason is EOS, or a stop string that you meant.</details>
+# <details><summary>3. Why does a stream with the stop string STOP not always hold back three characters?</summary>It holds back only what could become STOP. A text that ends with "Hello" cannot, and waiting would delay it for nothing.</details>
+# <details><summary>4. The end mark comes as the last token of the budget. EOS or LENGTH?</summary>EOS. The text is whole, and that is what the caller wants to know.</details>
+# <details><summary>5. A call was cut off by the budget, but one bracket and one brace would complete it. May the program add them?</summary>No. The text could end with [317, 2 where [317, 24] was to come, and the completed call would run with a wrong number.</details>
 
 # %% [markdown] id="summary"
 # ## Summary
 #
-# EOS is the model's word, a budget and stop strings are the caller's, the context is the model's size, and a call is a
-# request to somebody else. The reason belongs to the answer. Stops are found in text, earliest completion first; a stream
-# holds back what may become one. A call that is not whole and valid is not run.
+# The model ends a text with EOS, the caller with a budget or a stop string, and the model's size with its context. A call
+# asks somebody else to act. The reason belongs to the answer. Stop strings are searched in text, and the one that is
+# complete first counts. A call that is not whole and valid is not run. **Next:** [08 Did it help?](08_did_it_help.ipynb)
 #
-# **Sources.** [OpenAI, chat completions](https://platform.openai.com/docs/api-reference/chat/object). [Anthropic, stop
-# reasons](https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons). [vLLM, pull request 2976](https://github.com/vllm-project/vllm/pull/2976)
-# and its `vllm/v1/engine`. [llama.cpp's server](https://github.com/ggml-org/llama.cpp/tree/master/tools/server). [Ollama, `llm/server.go`](https://github.com/ollama/ollama/blob/main/llm/server.go).
-# A. Aho and M. Corasick, [*Efficient string matching*](https://doi.org/10.1145/360825.360855), 1975. R. Sennrich et al., [byte-pair
-# encoding](https://arxiv.org/abs/1508.07909), 2016. [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259), JSON. Checked on 2026-11-30. A teaching example, not a production benchmark.
+# **Sources.** [OpenAI, chat completions](https://platform.openai.com/docs/api-reference/chat/object). [Anthropic, stop reasons](https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons).
+# [vLLM, pull request 2976](https://github.com/vllm-project/vllm/pull/2976) and its `vllm/v1/engine`. [llama.cpp's server](https://github.com/ggml-org/llama.cpp/tree/master/tools/server). [Ollama, `llm/server.go`](https://github.com/ollama/ollama/blob/main/llm/server.go). transformers, [generation](https://huggingface.co/docs/transformers/main_classes/text_generation) and
+# [chat templates](https://huggingface.co/docs/transformers/chat_templating). A. Aho and M. Corasick, [*Efficient string matching*](https://doi.org/10.1145/360825.360855), 1975. R. Sennrich et al., [byte-pair encoding](https://arxiv.org/abs/1508.07909), 2016. [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259), JSON. Checked on 2026-11-30.
+# A teaching example, not a production benchmark.

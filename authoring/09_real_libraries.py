@@ -346,7 +346,7 @@ assert shares == {1: 128, 2: 64, 4: 32, 8: 16, 16: 16}
 # %% [markdown] id="system-text"
 # ## The system's layer
 #
-# A server does more with the cache, which this course names and leaves there. *Paging*: keys and values lie in blocks of a few
+# A server does more with the cache; notebook 10 builds three of these. *Paging*: keys and values lie in blocks of a few
 # tokens, with a table for each text, so that no memory is set aside for tokens that may never come. *Prefix sharing*: a full block is
 # found again by its tokens and all before them, the rule of notebook 06. *Layouts*: ours and transformers' are (B, K, T, D); others
 # put tokens before heads, or blocks first. *Continuous batching*: texts join and leave a batch at any step. None of

@@ -9,7 +9,7 @@ A source is in jupytext's percent format. Each cell's header names its id and it
     # %% [markdown] id="what-a-logit-is"
     # %% id="guess-first" tags=["nbval-ignore-output"]
 
-The ids are stable: translations and links hang on them.
+The ids are stable: translations and links hang on them. A cell with the tag "assertions" is shown folded.
 """
 
 import json
@@ -56,6 +56,8 @@ def read_source(path: Path) -> nbformat.NotebookNode:
         seen.add(cell_id)
         make = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
         metadata = {"tags": cell.metadata["tags"]} if cell.metadata.get("tags") else {}
+        if "assertions" in metadata.get("tags", []):
+            metadata["jupyter"] = {"source_hidden": True}
         notebook.cells.append(make(cell.source, id=cell_id, metadata=metadata))
     return notebook
 

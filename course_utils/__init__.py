@@ -22,15 +22,21 @@ Decoding
 
 Models and their caches
     bigram            a model with one row of logits for each previous token
+    ngram             a model that has counted what follows the last few tokens, and backs off to fewer
     kv_cache          what a transformer keeps of the tokens that it has processed
-    transformer_config  a transformer's sizes, checked
+    rotary            positions as angles
     transformer       a tiny Llama
+    quantised_cache   the same cache with numbers of one byte
     fast_decode       the same transformer, its step for one text planned once
+    speculative       a draft proposes tokens, and the model checks several in one pass
     step_cost         what one forward pass costs, counted from a model's sizes
+    llama_config      a model's config.json, by any program
     checkpoint        a model and its vocabulary on disk, as other libraries store them
 
 From a prompt to a text
+    constrained       which tokens may come next, if the text shall fit a JSON schema
     generation        from a prompt to a text: one way for every model, alone, in a batch or streamed
+    serving           many texts at once: blocks of cache, shared beginnings, requests that come and go
     compare_logits    the one equivalence check
     clinic            decoders with planted faults, and what tells them apart
     tool_calls        a call is read, judged, run, and its result fed back
@@ -38,6 +44,7 @@ From a prompt to a text
 Evaluation and training
     metrics           repetition, coherence, loss; right answers: pass@k and intervals
     comparison        did it help: differences, their intervals, the runs that they need
+    evaluation        several samples become one answer; is a confidence borne out
     sweep             prompts × settings × seeds, as one table, kept in a file as results come
     training          a transformer learns the corpus; python -m course_utils.training
 
@@ -45,6 +52,7 @@ Pictures and panels
     plots             the still pictures
     predict           a guess beside the result
     widgets           panels: drag a slider, and see the distribution and the text move
+    live              the page's Python, standard library only: a visitor's code run, checked and drawn
 
 The checker and the learner's copies
     checker           what an exercise is, and how an attempt at it is judged
@@ -52,7 +60,5 @@ The checker and the learner's copies
     checking          check, hint and solution, as the notebooks call them
     versions          from which version of a notebook a copy was made, and that version's exercises
     nbval_plugin      the pytest plugin: a notebook run by nbval, its exercises judged
-    carry             a learner's cells, carried into a newer version of their notebook
-    start_lab         the command that starts JupyterLab
-    workspace         the learner's copies of the notebooks, and JupyterLab
+    workspace         the learner's copies of the notebooks, JupyterLab, and a teacher's folder of submissions
 """

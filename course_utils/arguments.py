@@ -6,8 +6,8 @@ Nothing is known here of what the numbers mean.
 import operator
 
 
-def check_integer(name: str, value: int, below: int | None = None, advice: str = "") -> int:
-    """`value` as an int, if it is an integer of 0 or more and, where `below` is given, less than that.
+def check_integer(name: str, value: int, below: int | None = None, advice: str = "", at_least: int = 0) -> int:
+    """`value` as an int, if it is an integer of `at_least` or more and, where `below` is given, less than that.
 
     advice: a sentence that ends the message of a ValueError.
     Raises TypeError for something that is not an integer (True is not one), ValueError for one out of range.
@@ -18,8 +18,8 @@ def check_integer(name: str, value: int, below: int | None = None, advice: str =
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} is {value!r}; expected an integer.") from None
-    if number < 0 or (below is not None and number >= below):
-        expected = "0 or more" if below is None else f"an integer from 0 to {below - 1}"
+    if number < at_least or (below is not None and number >= below):
+        expected = f"{at_least} or more" if below is None else f"an integer from {at_least} to {below - 1}"
         raise ValueError(f"{name} is {number}; expected {expected}.{advice}")
     return number
 

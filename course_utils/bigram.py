@@ -68,6 +68,12 @@ class BigramCache:
     batch_size: int
     n_tokens: int = 0
 
+    def crop(self, n_tokens: int) -> None:
+        """Forget all but the first `n_tokens` tokens."""
+        if not 0 <= n_tokens <= self.n_tokens:
+            raise ValueError(f"n_tokens is {n_tokens}; expected 0 to {self.n_tokens}, the number that the cache holds.")
+        self.n_tokens = n_tokens
+
 
 class BigramLM(nn.Module):
     """A language model made of one table: logits[previous token] is the row of the next token's logits.

@@ -3,23 +3,19 @@
     check("03.top_p", top_p_filter)
 
 `check` shows its verdict as plain text and never raises, so that the notebook runs on. Where the course's pytest
-plugin runs the notebook, the verdict is also appended to a file, and the plugin reads it there.
+plugin runs the notebook, the verdict is also recorded, signed, in a file that the plugin reads.
 """
 
 import difflib
 import inspect
-import json
-import os
 import textwrap
 import traceback
 from dataclasses import dataclass
 
 from course_utils import exercises
-from course_utils.checker import judging
+from course_utils.checker import judging, recording
 from course_utils.checker.exercise import Exercise, ValueExercise
 from course_utils.checker.judging import NOT_ATTEMPTED, RAISED, WORDS, Finding
-
-RECORDS = "COURSE_CHECK_RECORDS"  # names the file; set by the plugin, absent in JupyterLab
 
 _tried: set[str] = set()
 _hints_given: dict[str, int] = {}
@@ -126,18 +122,9 @@ def _show(text: str) -> None:
 
 
 def _record(verdict: Verdict) -> None:
-    path = os.environ.get(RECORDS)
-    if not path:
-        return
-    entry = {
+    recording.keep({
         "exercise": verdict.exercise,
         "status": verdict.status,
         "hint_id": verdict.hint_id,
         "text": verdict.text,
-    }
-    try:
-        with open(path, "a", encoding="utf-8", newline="\n") as file:
-            # Escapes only: an answer may hold half a surrogate pair, which UTF-8 cannot write.
-            file.write(json.dumps(entry, ensure_ascii=True) + "\n")
-    except OSError as error:
-        print(f"The verdict could not be recorded in {path}: {error}")
+    })  # fmt: skip

@@ -6,35 +6,46 @@ file of weights is the model's `state_dict`, whose names are those of the layout
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors
-from torch import nn
+from torch import Tensor, nn
 
+from course_utils.llama_config import config_to_json, read_config, read_json
 from course_utils.protocols import NamedVocabulary
-from course_utils.text import BOS, DATA, EOS, PAD, SPECIALS, CharVocab
-from course_utils.transformer import Transformer, TransformerConfig
+from course_utils.text import BOS, DATA, EOS, PAD, SPECIALS, CharVocab, as_path
+from course_utils.transformer import Transformer
 
 SHIPPED_MODELS = ("tiny_llama",)
 _CONFIG, _WEIGHTS, _TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
+_INDEX = "model.safetensors.index.json"  # says which file holds which tensor, where there are several
 _EMBEDDING, _HEAD = "model.embed_tokens.weight", "lm_head.weight"  # one and the same where they are tied
 _TOKENIZER_CONFIG = "tokenizer_config.json"  # for transformers, which wants to be told which specials mean what
+_FLOATS = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
 
 
 def save_model(model: Transformer, vocab: CharVocab, folder: str | Path) -> None:
     """Write the folder; in one that has these files already, each is replaced whole.
 
-    Raises ValueError if model and vocabulary differ in size.
+    folder: ~ is the home folder. The numbers keep their type, such as bfloat16.
+    Raises ValueError if model and vocabulary differ in size, or the folder is a file; TypeError for another kind of
+    model or vocabulary, which the layout cannot hold.
     """
+    if not isinstance(model, Transformer) or not isinstance(vocab, CharVocab):
+        given = f"{type(model).__name__} and a {type(vocab).__name__}"
+        raise TypeError(f"save_model was given a {given}; expected a Transformer and a CharVocab.")
     if len(vocab) != model.config.vocab_size:
         raise ValueError(f"The vocabulary has {len(vocab)} tokens, the model {model.config.vocab_size}.")
-    folder = Path(folder)
+    folder = as_path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; expected a folder. Give another name.")
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / _CONFIG, json.dumps(_config_to_json(model.config, vocab), indent=2) + "\n")
+    dtype = str(model.lm_head.weight.dtype).removeprefix("torch.")
+    _write(folder / _CONFIG, json.dumps(config_to_json(model.config, vocab, dtype), indent=2) + "\n")
     _write(folder / _TOKENIZER, _tokenizer(vocab).to_str(pretty=True) + "\n")
     names = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": BOS, "eos_token": EOS, "pad_token": PAD}
     _write(folder / _TOKENIZER_CONFIG, json.dumps(names, indent=2) + "\n")
@@ -48,24 +59,48 @@ def save_model(model: Transformer, vocab: CharVocab, folder: str | Path) -> None
 
 @torch.inference_mode(False)  # there tensors get no version counter, by which caches and records notice a change
 def load_model(source: str | Path) -> tuple[Transformer, CharVocab]:
-    """The model, in eval mode, and its vocabulary.
+    """The model, in eval mode, its weights as float32, and its vocabulary.
 
-    source: "tiny_llama", or a folder in the same layout.
-    Raises FileNotFoundError for a missing file; ValueError for one that is damaged, cut off, or of another kind.
+    source: "tiny_llama", or a folder in the same layout, in which ~ is the home folder. A folder by transformers is
+        read as well, with the vocabulary's `tokenizer.json` laid beside it. Which ids are specials is the
+        vocabulary's to say; what `config.json` says of them is not read.
+    Raises FileNotFoundError for a missing file; ValueError for one that is damaged, cut off, or of another kind, for
+    what is not a plain Llama, and for a name that means the shipped model as well as a folder.
     """
-    folder = DATA / str(source) if source in SHIPPED_MODELS else Path(source)
-    for name in (_CONFIG, _TOKENIZER, _WEIGHTS):
+    folder = _folder_of(source)
+    for name in (_CONFIG, _TOKENIZER):
         if not (folder / name).is_file():
-            raise FileNotFoundError(
-                f"There is no {name} in {str(folder)!r}. Give one of {SHIPPED_MODELS}, or a folder by save_model."
-            )
+            raise _missing(folder, name)
+    config, vocab = read_config(folder / _CONFIG), _read_vocab(folder / _TOKENIZER)
+    if len(vocab) != config.vocab_size:
+        raise ValueError(f"{folder}: {_TOKENIZER} has {len(vocab)} tokens, {_CONFIG} says {config.vocab_size}.")
+    path, tensors = _read_tensors(folder)
     with torch.device("meta"):  # shapes without numbers: no random weights are drawn
-        model = Transformer(_read_config(folder / _CONFIG))
-    vocab = _read_vocab(folder / _TOKENIZER)
-    if len(vocab) != model.config.vocab_size:
-        raise ValueError(f"{folder}: {_TOKENIZER} has {len(vocab)} tokens, {_CONFIG} says {model.config.vocab_size}.")
-    _load_weights(model, folder / _WEIGHTS)
+        model = Transformer(
+            replace(config, n_layer=max(1, min(config.n_layer, len(tensors))))
+        )  # no more can be in the file
+    _fill(model, tensors, path)
     return model.eval(), vocab
+
+
+def _folder_of(source: str | Path) -> Path:
+    folder = as_path(source)
+    if source not in SHIPPED_MODELS:
+        return folder
+    shipped = DATA / str(source)
+    if folder.is_dir() and not folder.samefile(shipped):
+        raise ValueError(
+            f"{source!r} is the course's model, and a folder of that name is in the working folder. For the folder "
+            f"give './{source}'; for the course's model rename the folder."
+        )
+    return shipped
+
+
+def _missing(folder: Path, name: str) -> FileNotFoundError:
+    advice = f"Give one of {SHIPPED_MODELS}, or a folder by save_model."
+    if any(folder.glob("pytorch_model*.bin")):
+        advice = "Its pytorch_model.bin holds pickled code, which is not read: save it again as safetensors."
+    return FileNotFoundError(f"There is no {name} in {str(folder)!r}. {advice}")
 
 
 def fingerprint(model: nn.Module, vocab: NamedVocabulary) -> str:
@@ -82,87 +117,68 @@ def fingerprint(model: nn.Module, vocab: NamedVocabulary) -> str:
     return digest.hexdigest()
 
 
-def _load_weights(model: Transformer, path: Path) -> None:
-    """Give the model the file's tensors, as float32; ValueError if one is missing, unknown or of another shape."""
+def _read_tensors(folder: Path) -> tuple[Path, dict[str, Tensor]]:
+    """The tensors by name, and the file that they come from or, if they come from several, the index of these."""
+    single, index = folder / _WEIGHTS, folder / _INDEX
+    if single.is_file() and index.is_file():
+        raise ValueError(f"{folder} has {_WEIGHTS} and {_INDEX}, two sources of weights. Remove the one that is old.")
+    if not index.is_file():
+        if not single.is_file():
+            raise _missing(folder, _WEIGHTS)
+        return single, _load_file(single)
+    listed = read_json(index)
+    places = listed.get("weight_map") if isinstance(listed, dict) else None
+    if not isinstance(places, dict) or not all(isinstance(place, str) for place in places.values()):
+        raise ValueError(f"{index} has no weight_map, the file of each tensor. Save the model again.")
+    tensors: dict[str, Tensor] = {}
+    for place in sorted(set(places.values())):
+        if Path(place).name != place or not place.endswith(".safetensors"):
+            raise ValueError(f"{index} names the file {place!r}; expected a .safetensors file in the same folder.")
+        if not (folder / place).is_file():
+            raise _missing(folder, place)
+        found = _load_file(folder / place)
+        if odd := [name for name in (found.keys() | places.keys()) if (places.get(name) == place) != (name in found)]:
+            raise ValueError(f"{folder / place}: {min(odd)!r} is not where {_INDEX} says. Save the model again.")
+        tensors |= found
+    return index, tensors
+
+
+def _load_file(path: Path) -> dict[str, Tensor]:
     try:
-        tensors = load_file(path)
+        return load_file(path)
     except (SafetensorError, OSError, ValueError) as error:
         raise ValueError(f"{path} is damaged or not a safetensors file ({error}). Copy or save it again.") from None
+
+
+def _fill(model: Transformer, tensors: dict[str, Tensor], path: Path) -> None:
+    """Give the model the tensors, as float32. ValueError if one is missing, unknown, or of another shape or type."""
+    tied = model.config.tie_embeddings
     expected = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    if model.config.tie_embeddings:
+    # Older files hold the angles' frequencies, which follow from the config; no number in them was learned.
+    stored = {name: tensor for name, tensor in tensors.items() if not name.endswith("rotary_emb.inv_freq")}
+    if tied:
         del expected[_HEAD]
-    for what, names in (
-        ("lacks", expected.keys() - tensors.keys()),
-        ("has the unknown", tensors.keys() - expected.keys()),
+        head = stored.pop(_HEAD, None)
+        if head is not None and _EMBEDDING in stored and not torch.equal(head, stored[_EMBEDDING]):
+            raise ValueError(
+                f"{path}: {_HEAD} differs from {_EMBEDDING}, though {_CONFIG} says with tie_word_embeddings that they "
+                f"are one. Correct the one that is wrong."
+            )
+    for what, names, advice in (
+        ("lacks", expected.keys() - stored.keys(), "It does not belong to the config.json beside it, or was cut."),
+        ("has the unknown", stored.keys() - expected.keys(), "A plain Llama as in the config.json beside it has none."),
     ):
         if names:
-            raise ValueError(f"{path} {what} {min(names)!r}. It does not belong to the {_CONFIG} beside it.")
+            raise ValueError(f"{path} {what} {min(names)!r}. {advice}")
     for name, shape in expected.items():
-        if (given := tuple(tensors[name].shape)) != shape:
+        if (given := tuple(stored[name].shape)) != shape:
             raise ValueError(f"{path}: {name} has the shape {given}; {_CONFIG} asks for {shape}.")
-    weights = {name: nn.Parameter(tensor.float().contiguous()) for name, tensor in tensors.items()}
-    if model.config.tie_embeddings:
+        if (dtype := stored[name].dtype) not in _FLOATS:
+            raise ValueError(f"{path}: {name} is of {dtype}; expected {', '.join(map(str, _FLOATS))}, not quantised.")
+    weights = {name: nn.Parameter(tensor.float().contiguous()) for name, tensor in stored.items()}
+    if tied:
         weights[_HEAD] = weights[_EMBEDDING]
     model.load_state_dict(weights, assign=True)
-
-
-_NAMES = {
-    "vocab_size": "vocab_size",
-    "n_layer": "num_hidden_layers",
-    "n_head": "num_attention_heads",
-    "n_kv_head": "num_key_value_heads",
-    "n_embd": "hidden_size",
-    "n_inner": "intermediate_size",
-    "block_size": "max_position_embeddings",
-    "tie_embeddings": "tie_word_embeddings",
-    "norm_eps": "rms_norm_eps",
-}
-
-
-def _config_to_json(config: TransformerConfig, vocab: CharVocab) -> dict[str, Any]:
-    return {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        **{theirs: getattr(config, ours) for ours, theirs in _NAMES.items()},
-        "head_dim": config.head_dim,
-        "hidden_act": "silu",
-        "rope_theta": config.rope_theta,
-        "rope_parameters": {"rope_type": "default", "rope_theta": config.rope_theta},
-        "attention_bias": False,
-        "mlp_bias": False,
-        "dtype": "float32",
-        "bos_token_id": vocab.bos_id,
-        "eos_token_id": vocab.eos_id,
-        "pad_token_id": vocab.pad_id,
-    }
-
-
-def _read_config(path: Path) -> TransformerConfig:
-    try:
-        read = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # no JSON, or no UTF-8
-        raise ValueError(f"{path} is damaged: {error}. Copy or save it again.") from None
-    if not isinstance(read, dict) or read.get("model_type") != "llama":
-        kind = read.get("model_type") if isinstance(read, dict) else type(read).__name__
-        raise ValueError(f"{path}: model_type is {kind!r}; only 'llama' can be loaded.")
-    missing = [theirs for theirs in _NAMES.values() if theirs not in read]
-    if missing:
-        raise ValueError(f"{path} lacks {missing[0]!r}. Save the model again.")
-    rope: dict[str, Any] = {"rope_type": "default", "rope_theta": read.get("rope_theta", 10000.0)}
-    rope |= read.get("rope_parameters") or read.get("rope_scaling") or {}
-    plain = {"hidden_act": "silu", "attention_bias": False, "mlp_bias": False}
-    variants = {name: read[name] for name, value in plain.items() if read.get(name, value) != value}
-    if rope["rope_type"] != "default":
-        variants["rope_type"] = rope["rope_type"]
-    config = TransformerConfig(
-        **{ours: read[theirs] for ours, theirs in _NAMES.items()},
-        rope_theta=rope["rope_theta"],
-    )
-    if read.get("head_dim") not in (None, config.head_dim):
-        variants["head_dim"] = read["head_dim"]
-    if variants:
-        raise ValueError(f"{path}: {variants} is not supported; only a plain Llama can be loaded.")
-    return config
 
 
 def _tokenizer(vocab: CharVocab) -> Tokenizer:
@@ -180,12 +196,22 @@ def _tokenizer(vocab: CharVocab) -> Tokenizer:
 
 def _read_vocab(path: Path) -> CharVocab:
     try:
-        ids = Tokenizer.from_file(str(path)).get_vocab()
+        tokenizer = Tokenizer.from_file(str(path))
+        settings = json.loads(tokenizer.to_str())
     except Exception as error:  # the library raises nothing narrower
         raise ValueError(f"{path} is damaged or no tokenizer file ({error}). Copy or save it again.") from None
+    ids = tokenizer.get_vocab()
     tokens = sorted(ids, key=ids.__getitem__)
-    if tuple(tokens[: len(SPECIALS)]) != SPECIALS or [ids[token] for token in tokens] != list(range(len(tokens))):
-        raise ValueError(f"{path} is no character vocabulary of this course, which begins with {SPECIALS}.")
+    others = [token for token in tokens[len(SPECIALS) :] if len(token) != 1]
+    # Another kind of tokenizer may spell bytes as characters, or change a text before it is read.
+    kinds = settings["model"]["type"], settings["normalizer"], (settings["pre_tokenizer"] or {}).get("type")
+    in_order = [ids[token] for token in tokens] == list(range(len(tokens)))
+    if tuple(tokens[: len(SPECIALS)]) != SPECIALS or not in_order or others or kinds != ("WordLevel", None, "Split"):
+        one = f" It has the token {others[0]!r}." if others else ""
+        raise ValueError(
+            f"{path} is no character vocabulary of this course, which begins with {SPECIALS} and has a token for each "
+            f"character.{one} Lay the tokenizer.json that save_model wrote beside the weights."
+        )
     return CharVocab(tokens[len(SPECIALS) :])
 
 

@@ -52,6 +52,30 @@ def covering(attention_mask: Tensor, n_tokens: int) -> Tensor:
     return attention_mask.bool()
 
 
+class Weights:
+    """Which model a cache belongs to, and whether its weights are still those with which the cache was filled.
+
+    A change is seen by the parameters' version counters; an edit through `.data` goes unseen.
+    model: weakly referenced, so that a cache keeps no model alive. renew: how to get another cache, for the messages.
+    """
+
+    def __init__(self, model: nn.Module, renew: str = "Make a new one with model.new_cache()."):
+        self.model, self._renew = weakref.ref(model), renew
+        # A parameter made in inference mode has no count of its changes: for such a model no change is noticed.
+        self._parameters = [parameter for parameter in model.parameters() if not parameter.is_inference()]
+        self._versions = [parameter._version for parameter in self._parameters]
+
+    def check(self, model: nn.Module) -> None:
+        """Raise ValueError for another model, and for this one once its weights have changed."""
+        if self.model() is not model:
+            raise ValueError(f"This cache belongs to another model. {self._renew}")
+        if [parameter._version for parameter in self._parameters] != self._versions:
+            raise ValueError(
+                f"The model's weights have changed since the cache was made, so its keys and values are those of "
+                f"another model. {self._renew}"
+            )
+
+
 class KVCache:
     """Preallocated keys and values of one model for a batch of texts, whose rows grow together.
 
@@ -65,11 +89,8 @@ class KVCache:
     def __init__(self, model: nn.Module, n_layer: int, n_kv_head: int, head_dim: int, max_tokens: int, batch_size: int):
         if batch_size < 1 or max_tokens < 1:
             raise ValueError(f"batch_size is {batch_size}, max_tokens {max_tokens}; expected both to be at least 1.")
-        self._model = weakref.ref(model)
+        self._weights = Weights(model)
         like = next(model.parameters())
-        # A parameter made in inference mode has no count of its changes: for such a model no change is noticed.
-        self._parameters = [parameter for parameter in model.parameters() if not parameter.is_inference()]
-        self._versions = [parameter._version for parameter in self._parameters]
         self.max_tokens, self.batch_size = max_tokens, batch_size
         with torch.inference_mode(False):  # a tensor made in inference mode could not be written to outside of it
             shape = (n_layer, 2, batch_size, n_kv_head, max_tokens, head_dim)
@@ -103,13 +124,7 @@ class KVCache:
 
     def check(self, model: nn.Module, token_ids: Tensor) -> None:
         """Refuse, before anything is written, what this cache cannot take: ValueError says why and what to do."""
-        if self._model() is not model:
-            raise ValueError("This cache belongs to another model. Make one with model.new_cache().")
-        if [parameter._version for parameter in self._parameters] != self._versions:
-            raise ValueError(
-                "The model's weights have changed since the cache was made, so its keys and values are those of "
-                "another model. Make a new one with model.new_cache()."
-            )
+        self._weights.check(model)
         if token_ids.shape[0] != self.batch_size:
             raise ValueError(f"The cache has {self.batch_size} rows, token_ids {token_ids.shape[0]}. Make a new cache.")
         if self.n_tokens + token_ids.shape[1] > self.max_tokens:

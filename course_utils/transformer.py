@@ -9,15 +9,61 @@ Shapes: B rows, T new tokens, S all tokens up to now, C embedding, H query heads
 This module does not know how a token is chosen. What makes a step faster is in `fast_decode`, and not here.
 """
 
+from dataclasses import dataclass
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.kv_cache import KVCache, causal_mask, covering, real_positions
 from course_utils.protocols import Cache
-from course_utils.transformer_config import TransformerConfig
+from course_utils.rotary import Rotation, rotate, rotation_by_halves, rotations
 
-Rotation = tuple[Tensor, Tensor]  # cosines and sines of the new tokens, as `rotate` takes them
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """The shape of a model. Sizes are numbers of elements.
+
+    n_kv_head: key/value heads; n_head of them is multi-head attention, 1 is multi-query, between is grouped-query.
+    block_size: the longest context, in tokens. n_inner: width of the feed-forward part; None: 8/3 of n_embd, rounded
+    up to a multiple of 32. dropout: share of activations zeroed in training mode.
+    """
+
+    vocab_size: int
+    n_layer: int
+    n_head: int
+    n_kv_head: int
+    n_embd: int
+    block_size: int
+    n_inner: int = None  # type: ignore[assignment]  # __post_init__ puts a number in its place
+    dropout: float = 0.0
+    tie_embeddings: bool = False
+    rope_theta: float = 10000.0
+    norm_eps: float = 1e-5
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "n_layer", "n_head", "n_kv_head", "n_embd", "block_size", "n_inner"):
+            if name == "n_inner" and self.n_inner is None:  # n_embd has been checked by now
+                object.__setattr__(self, "n_inner", -(-8 * self.n_embd // 96) * 32)
+            size = getattr(self, name)
+            if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+                raise ValueError(f"{name} is {size!r}; expected an integer of at least 1.")
+        if self.n_embd % (2 * self.n_head):
+            raise ValueError(
+                f"n_embd is {self.n_embd} and n_head is {self.n_head}; expected n_embd to be a multiple of 2 * n_head, "
+                f"since rotary positions turn pairs of a head's dimensions."
+            )
+        if self.n_head % self.n_kv_head:
+            raise ValueError(
+                f"n_head is {self.n_head} and n_kv_head is {self.n_kv_head}; expected n_head to be a multiple of it."
+            )
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout is {self.dropout}; expected 0 <= dropout < 1.")
+
+    @property
+    def head_dim(self) -> int:
+        """Dimensions of a query, a key or a value."""
+        return self.n_embd // self.n_head
 
 
 def rms_norm(x: Tensor, gain: Tensor, eps: float) -> Tensor:
@@ -27,34 +73,6 @@ def rms_norm(x: Tensor, gain: Tensor, eps: float) -> Tensor:
     Source: Zhang and Sennrich 2019, https://arxiv.org/abs/1910.07467
     """
     return F.rms_norm(x, gain.shape, gain, eps)
-
-
-def rotations(head_dim: int, block_size: int, theta: float, dtype: torch.dtype = torch.float32) -> Tensor:
-    """For each position and pair of dimensions (cos, sin) of the angle position * theta ** (-2 pair / head_dim).
-
-    Returns (block_size, head_dim / 2, 2). The angles are computed in float64; only the result is rounded to `dtype`.
-    Source: Su et al. 2021, RoFormer, https://arxiv.org/abs/2104.09864
-    """
-    pairs = torch.arange(0, head_dim, 2, dtype=torch.float64, device="cpu")
-    positions = torch.arange(block_size, dtype=torch.float64, device="cpu")
-    angles = positions[:, None] * theta ** (-pairs / head_dim)
-    return torch.stack([angles.cos(), angles.sin()], dim=-1).to(dtype)
-
-
-def rotation_by_halves(table: Tensor) -> Tensor:
-    """The table of `rotations`, (positions, D / 2, 2), as `rotate` needs it: cosines and sines, (2, positions, D)."""
-    cos, sin = table.unbind(-1)
-    return torch.stack([torch.cat([cos, cos], -1), torch.cat([-sin, sin], -1)])
-
-
-def rotate(x: Tensor, rotation: Rotation) -> Tensor:
-    """Turn each pair of dimensions (i, i + D / 2) of a head by the angle of its position.
-
-    x: (B, heads, T, D). rotation: cosines and sines from `rotation_by_halves`, (B or 1, 1, T, D); all heads turn alike.
-    The pair (a, b) becomes (a cos - b sin, b cos + a sin): each number times cos, and its partner times sin.
-    """
-    cos, sin = rotation
-    return torch.addcmul(x * cos, x.roll(x.shape[-1] // 2, -1), sin)  # x * cos + partner * sin
 
 
 class RMSNorm(nn.Module):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_utils.carry import carry, is_untouched
+from course_utils.workspace.carry import carry, is_untouched
 
 STUB = "def f(x):\n    ..."
 

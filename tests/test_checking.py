@@ -19,7 +19,7 @@ import pytest
 import torch
 
 from course_utils import checking, exercises, sampling
-from course_utils.checker import answers, running
+from course_utils.checker import answers, recording, running
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise
 from course_utils.checker.judging import judge
 from course_utils.checking import check, hint, solution
@@ -29,7 +29,7 @@ from course_utils.checking import check, hint, solution
 def fresh(monkeypatch):
     monkeypatch.setattr(checking, "_tried", set())
     monkeypatch.setattr(checking, "_hints_given", {})
-    monkeypatch.delenv(checking.RECORDS, raising=False)
+    monkeypatch.setattr(recording, "_write", None)
 
 
 def softmax(logits):
@@ -302,7 +302,7 @@ def test_a_solution_comes_after_a_first_attempt(capsys):
     capsys.readouterr()
     solution("03.top_k")
     text = capsys.readouterr().out
-    assert text.startswith("# course_utils.sampling.top_k_filter\ndef top_k_filter(")
+    assert text.startswith("# course_utils.sampling.filters.top_k_filter\ndef top_k_filter(")
 
 
 def test_a_solution_of_our_own_is_whole_code(capsys):
@@ -448,28 +448,43 @@ def test_an_interrupt_by_the_learner_is_theirs(monkeypatch):
 # Records
 
 
-def test_without_the_variable_nothing_is_written(tmp_path, monkeypatch):
+def test_where_no_run_records_nothing_is_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     check("00.first_answer", 500)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_verdict_is_appended_as_a_line_of_json(tmp_path, monkeypatch, capsys):
+def test_verdicts_are_recorded_and_the_last_on_each_exercise_is_read(tmp_path):
     path = tmp_path / "records.jsonl"
-    monkeypatch.setenv(checking.RECORDS, str(path))
-    check("00.first_answer", ...)
-    check("00.first_answer", "\ud800 ü")
-    check("00.first_answer", 269)
-    entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [(e["exercise"], e["status"], e["hint_id"]) for e in entries] == [
-        ("00.first_answer", "not attempted", None),
-        ("00.first_answer", "wrong", "general"),
-        ("00.first_answer", "passed", None),
-    ]
+    recording.start(str(path), "key")
+    said = []
+    for answer in (..., "\ud800 ü", 269):
+        check("00.first_answer", answer)
+        entry = recording.read(path.read_text(encoding="utf-8"), "key")["00.first_answer"]
+        said.append((entry["status"], entry["hint_id"]))
+    assert said == [("not attempted", None), ("wrong", "general"), ("passed", None)]
 
 
-def test_a_record_that_cannot_be_written_is_said(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv(checking.RECORDS, str(tmp_path / "none" / "records.jsonl"))
+def test_a_record_that_the_key_did_not_sign_is_not_read(tmp_path):
+    path = tmp_path / "records.jsonl"
+    recording.start(str(path), "key")
+    check("00.first_answer", 500)
+    signed = path.read_text(encoding="utf-8")
+    forged = json.dumps({"exercise": "00.first_answer", "status": "passed", "hint_id": None, "text": ""})
+    for line in (forged, f"{'0' * 64} {forged}", f"{signed.split()[0]} {forged}", "é \ud800 x", "", signed[:-9]):
+        assert recording.read(signed + line + "\n", "key")["00.first_answer"]["status"] == "wrong"
+    assert recording.read(signed, "another key") == {}
+
+
+def test_a_notebook_cannot_send_its_verdicts_elsewhere(tmp_path):
+    recording.start(str(tmp_path / "first"), "key")
+    recording.start(str(tmp_path / "second"), "known")
+    check("00.first_answer", 500)
+    assert [path.name for path in tmp_path.iterdir()] == ["first"]
+
+
+def test_a_record_that_cannot_be_written_is_said(tmp_path, capsys):
+    recording.start(str(tmp_path / "none" / "records.jsonl"), "key")
     assert check("00.first_answer", 269).status == "passed"
     assert "could not be recorded" in capsys.readouterr().out
 

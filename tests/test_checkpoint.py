@@ -98,7 +98,7 @@ def test_a_folder_that_is_not_there_is_named():
         (dict(model_type="gpt2"), "model_type is 'gpt2'"),
         (dict(model_type=None), "model_type is None"),
         (dict(hidden_size=None), "lacks 'hidden_size'"),
-        (dict(hidden_size="16"), "n_embd is '16'"),
+        (dict(hidden_size="16"), "hidden_size is '16'"),
         (dict(num_attention_heads=3), "multiple of"),
         (dict(attention_bias=True), "attention_bias"),
         (dict(hidden_act="gelu"), "hidden_act"),
@@ -109,7 +109,7 @@ def test_a_folder_that_is_not_there_is_named():
         (dict(num_hidden_layers=3), "lacks 'model.layers.2"),
         (dict(num_hidden_layers=1), "has the unknown 'model.layers.1"),
         (dict(intermediate_size=24), "has the shape"),
-        (dict(tie_word_embeddings=True), "has the unknown 'lm_head.weight'"),
+        (dict(tie_word_embeddings=True), "lm_head.weight differs from model.embed_tokens.weight"),
     ],
 )
 def test_a_foreign_or_mixed_up_folder_is_refused(folder, changes, said):

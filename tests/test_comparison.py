@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from course_utils.comparison import Difference, bootstrap_mean, paired_difference, runs_needed, unpaired_difference
+from course_utils.comparison import (
+    Difference,
+    bootstrap_mean,
+    discordant_pairs,
+    paired_difference,
+    runs_needed,
+    unpaired_difference,
+)
 
 VALUES = st.lists(st.floats(-5, 5).map(lambda x: round(x, 3)), min_size=2, max_size=12)
 
@@ -55,7 +62,7 @@ def test_a_large_offset_does_not_swallow_the_spread():
     assert paired_difference(a + 1e9, np.zeros(3)).standard_error == pytest.approx(a.std(ddof=1) / math.sqrt(3))
 
 
-def test_equal_differences_give_no_certainty():
+def test_equal_differences_give_no_certainty_MET_16():
     for a in ([0.1, 0.1, 0.1], [1.0, 1.0]):  # the mean of three times 0.1 is not 0.1 in floats
         found = paired_difference(a, [0.0] * len(a))
         assert found.standard_error == 0 and found.all_equal and found.low == found.high
@@ -109,23 +116,66 @@ def test_what_has_no_difference_is_refused():
         (None, TypeError, "a is of type NoneType"),
     ],
 )
-def test_what_is_no_number_is_no_run(values, error, said):
+def test_a_text_in_place_of_a_number_is_refused(values, error, said):
     for function in (paired_difference, unpaired_difference):
         with pytest.raises(error, match=said):
             function(values, [1.0, 2.0])
 
 
+# --- right or wrong, in pairs
+
+
+def answers(only_a, only_b, both=3, neither=2):
+    a = [1] * only_a + [0] * only_b + [1] * both + [0] * neither
+    b = [0] * only_a + [1] * only_b + [1] * both + [0] * neither
+    return a, b
+
+
+@pytest.mark.parametrize(("only_a", "only_b", "p", "verdict"), [
+    (4, 0, 2 / 16, "can't tell"), (5, 0, 2 / 32, "can't tell"), (6, 0, 2 / 64, "higher"), (8, 1, 20 / 512, "higher"),
+    (1, 8, 20 / 512, "lower"), (2, 2, 1, "can't tell"), (0, 0, 1, "can't tell"),
+])  # fmt: skip
+def test_the_exact_test_by_hand(only_a, only_b, p, verdict):
+    found = discordant_pairs(*answers(only_a, only_b))
+    assert (found.only_a, found.only_b, found.n) == (only_a, only_b, only_a + only_b + 5)
+    assert found.p_value == pytest.approx(p) and found.verdict == verdict and verdict in str(found)
+
+
+@given(st.integers(0, 40), st.integers(0, 40), st.integers(1, 9))
+def test_the_exact_p_is_twice_scipys_tail_and_does_not_ask_the_equal_pairs(only_a, only_b, both):
+    n, few = only_a + only_b, min(only_a, only_b)
+    want = min(1, 2 * stats.binom.cdf(few, n, 0.5)) if n else 1
+    found = discordant_pairs(*answers(only_a, only_b, both))
+    assert found.p_value == pytest.approx(want, abs=1e-12)
+    assert found.p_value == discordant_pairs(*answers(only_a, only_b, both + 5, 0)).p_value
+
+
+def test_without_a_difference_the_exact_test_is_seldom_wrong():
+    random = numbers(11)
+    wrong = sum(discordant_pairs(*random.integers(0, 2, size=(2, 30))).verdict != "can't tell" for _ in range(1000))
+    assert wrong <= 65  # at most 50 expected, off by about 7
+
+
+def test_what_is_no_right_or_wrong_is_refused():
+    with pytest.raises(ValueError, match="a has 3 values and b 2"):
+        discordant_pairs([1, 0, 1], [1, 0])
+    with pytest.raises(ValueError, match="something else than 0 and 1"):
+        discordant_pairs([1, 0.5], [1, 0])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        discordant_pairs([1, 0], [1, 0], level=5)
+
+
 # --- bootstrap
 
 
-def test_the_bootstrap_is_seeded():
+def test_the_bootstrap_is_seeded_MET_17():
     values = [0, 1, 1, 0, 1]
     assert bootstrap_mean(values, seed=0) == bootstrap_mean(list(values), seed=0)
     uneven = [math.sqrt(x) for x in range(20)]
     assert bootstrap_mean(uneven, seed=0) != bootstrap_mean(uneven, seed=1)
 
 
-def test_the_bootstrap_says_that_equal_values_have_no_width():
+def test_the_bootstrap_says_that_equal_values_have_no_width_MET_16():
     assert bootstrap_mean([1, 1, 1, 1], seed=0) == ((1.0, 1.0), True)
     assert bootstrap_mean([1, 1, 1, 0], seed=0)[1] is False
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from course_utils import exercises, versions, workspace
-from course_utils.carry import is_untouched
+from course_utils.workspace.carry import is_untouched
 
 FOLDER = Path(__file__).resolve().parent / "finished_copies" / "0.1.0"
 COPIES = sorted(FOLDER.glob("*.ipynb"))

@@ -2,6 +2,7 @@
 
 import inspect
 import itertools
+import json
 import math
 import warnings
 from dataclasses import replace
@@ -182,6 +183,22 @@ def test_generate_takes_its_mask_from_the_ids(theirs, tokenizer, shipped):
 def test_rows_that_begin_with_pads_give_numbers(theirs, tokenizer):
     ids, mask = batch_of(tokenizer, "left")
     assert torch.isfinite(theirs(ids, attention_mask=mask).logits).all()
+
+
+def test_generation_config_may_list_several_end_tokens(tmp_path, tokenizer, shipped):
+    """What notebook 07 says of `generation_config.json`: each of its end tokens ends the text."""
+    _, vocab = shipped
+    for path in FOLDER.glob("*.*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    dot = vocab.encode(".")[0]
+    said = {"eos_token_id": [vocab.eos_id, dot], "bos_token_id": vocab.bos_id, "pad_token_id": vocab.pad_id}
+    (tmp_path / "generation_config.json").write_text(json.dumps(said), encoding="utf-8", newline="\n")
+    model = AutoModelForCausalLM.from_pretrained(tmp_path, local_files_only=True)
+    ids = ids_of(tokenizer, "The ")
+    with_both = model.generate(ids, max_new_tokens=200)[0].tolist()
+    assert with_both[-1] == dot and with_both.count(dot) == 1
+    model.generation_config.eos_token_id = vocab.eos_id
+    assert model.generate(ids, max_new_tokens=200)[0].tolist().count(dot) > 1
 
 
 def test_a_rows_greedy_text_is_the_one_that_it_has_alone(theirs, tokenizer):

@@ -19,11 +19,13 @@ from wrong_solutions import RIGHT, WRONG
 
 from course_utils import exercises
 from course_utils.checker.exercise import ValueExercise
-from course_utils.nbval_plugin import files, items, kernel, report
+from course_utils.nbval_plugin import files, kernel, report, verdicts
 
 TESTS = Path(__file__).resolve().parent
 SHIPPED = sorted((TESTS.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 TIMEOUT = 6
+# Nothing but its check depends on a solution, so the other cells need no second run beside that of notebooks/.
+WHOLE = os.environ.get("COURSE_COPIES") == "all"
 
 
 # Small notebooks
@@ -95,6 +97,9 @@ BROKEN = {
     "cut off": '{"metadata": {"course": {"notebook": "00_start_here"}},\n "cells": [',
     "no notebook": '{"course": {"notebook": "00_start_here"}}',
 }
+
+
+DEALT_OUT = ("right", "right then wrong", "wrong then right", "error", "raises html overwritten")
 
 
 class Result:
@@ -186,9 +191,10 @@ def runs(tmp_path_factory):
     differs = notebook(code("print(1)", printed="2\n"), IMPORT, *first_answer(500, printed="Passed\n"))
     shipped = [path for path in SHIPPED if path.stem in exercises.notebooks()]
     jobs = {
-        "solved": ({path.stem: filled(path, solved, whole=True) for path in shipped}, "--nbval", "--exercises=strict"),
+        "solved": ({path.stem: filled(path, solved, WHOLE) for path in shipped}, "--nbval", "--exercises=strict"),
         "planted": ({path.stem: filled(path, planted, whole=False) for path in shipped}, "--nbval"),
         "lax": ({**NOTEBOOKS, **BROKEN}, "--nbval-lax", f"--nbval-cell-timeout={TIMEOUT}"),
+        "dealt out": ({name: NOTEBOOKS[name] for name in DEALT_OUT}, "--nbval-lax", "-n", "2"),
         "strict": ({"differs": differs, "open": NOTEBOOKS["open"]}, "--nbval", "--exercises=strict"),
     }
     environments = {"strict": {"PYTHONWARNINGS": "error"}}  # a warning is an error there
@@ -315,7 +321,7 @@ def test_the_table_counts_what_was_not_passed(lax):
 
 
 def test_the_report_is_json(lax):
-    assert all(set(e) == {"file", "notebook", "exercise", "verdict", "hint_id"} for e in lax.report)
+    assert all(set(e) == {"file", "notebook", "exercise", "verdict", "hint_id", "reason"} for e in lax.report)
     [entry] = [e for e in lax.report if e["file"] == "wrong.ipynb"]
     assert entry["notebook"] == "00_start_here" and entry["hint_id"] == "equal-shares"
 
@@ -331,6 +337,14 @@ def test_unattempted_exercises_fail_with_strict_only(strict, lax):
     assert strict.outcome("open", "00.first_answer") == "failure"
     assert "Not attempted" in strict.said("open", "00.first_answer")
     assert strict.verdicts("open") == lax.verdicts("open") == {"00.first_answer": "not attempted"}
+
+
+def test_the_verdicts_do_not_hang_on_how_a_run_is_distributed(runs, lax):
+    """pytest-xdist deals out single tests by default: cells of one notebook, to processes with kernels of their own."""
+    dealt_out = runs["dealt out"]
+    expected = [entry for entry in lax.report if entry["file"].removesuffix(".ipynb") in DEALT_OUT]
+    assert dealt_out.report == expected and "created: 2/2 workers" in dealt_out.text
+    assert [entry["file"] for entry in expected] == sorted(entry["file"] for entry in expected)
 
 
 # Harmless elsewhere
@@ -354,7 +368,7 @@ def test_the_plugin_is_registered_and_names_agree():
     from importlib.metadata import entry_points
 
     assert {point.value for point in entry_points(group="pytest11")} >= {"course_utils.nbval_plugin.report"}
-    assert report.RESULT == items.RESULT
+    assert report.RESULT == verdicts.RESULT
 
 
 # Parts

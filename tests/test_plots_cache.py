@@ -18,9 +18,9 @@ def test_bytes_are_said_in_the_largest_unit_that_fits(n_bytes, said):
 
 def test_a_filling_cache_shows_each_slot_once_as_new_and_then_as_kept():
     ax = plots.cache_filling(["<bos>", "a", "b", "c"], [2, 1, 1], 6, "t")
-    colours = [to_hex(patch.get_facecolor()).upper() for patch in ax.patches]
+    colours = [to_hex(patch.get_facecolor(), keep_alpha=True).upper() for patch in ax.patches]
     rows = [colours[start : start + 6] for start in (0, 6, 12)]
-    new, kept, empty = plots.ORANGE.upper(), plots.BLUE.upper(), "#FFFFFF"
+    new, kept, empty = f"{plots.ORANGE}FF", f"{plots.BLUE}FF", "#00000000"
     assert rows == [[new] * 2 + [empty] * 4, [kept] * 2 + [new] + [empty] * 3, [kept] * 3 + [new] + [empty] * 2]
     assert [patch.get_hatch() for patch in ax.patches[:3]] == ["//", "//", None]  # not by colour alone
     assert [text.get_text() for text in ax.texts] == ["<bos>", "a", "<bos>", "a", "b", "<bos>", "a", "b", "c"]

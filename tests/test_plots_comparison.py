@@ -3,6 +3,7 @@
 import numpy as np
 
 from course_utils import plots
+from course_utils.evaluation import reliability
 
 
 def test_a_dot_and_a_bar_for_each_setting():
@@ -22,6 +23,15 @@ def test_one_picture_for_each_measure_with_all_models():
     panels = {"words": {"bigram": [0.1, 0.2], "transformer": [0.9, 0.8]}, "facts": {"bigram": [0.0, np.nan]}}
     words, facts = plots.side_by_side([0.5, 1.0], panels, "title", "temperature")
     assert [line.get_ydata().tolist() for line in words.lines] == [[0.1, 0.2], [0.9, 0.8]]
-    assert [text.get_text() for text in words.get_legend().get_texts()] == ["bigram", "transformer"]
+    assert [text.get_text() for text in facts.get_legend().get_texts()] == ["bigram", "transformer"]
     assert words.get_title() == "words" and facts.get_xlabel() == "temperature" and facts.get_ylabel() == "share"
     assert len({line.get_linestyle() for line in words.lines}) == len({line.get_color() for line in words.lines}) == 2
+
+
+def test_a_calibration_curve_has_the_bins_and_the_diagonal():
+    bins, _ = reliability([0.15, 0.25, 0.85, 0.85], [False, True, True, True])
+    ax = plots.calibration_curve({"T = 1": bins}, "title", "confidence", "share")
+    assert [*ax.lines[0].get_xdata()] == [*ax.lines[0].get_ydata()] == [0, 1]
+    dots = ax.containers[0][0]
+    assert dots.get_xdata().tolist() == [0.15, 0.25, 0.85] and dots.get_ydata().tolist() == [0, 1, 1]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["perfect", "T = 1"]

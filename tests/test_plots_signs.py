@@ -2,6 +2,7 @@
 
 import io
 import math
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import pytest
@@ -16,6 +17,7 @@ from course_utils import plots
 from course_utils.compare_logits import compare_logits
 from course_utils.plots import signs
 from course_utils.plots.signs import as_drawn
+from course_utils.sampling import SamplingParams
 
 pytestmark = pytest.mark.filterwarnings("error")
 HARD = (
@@ -34,7 +36,25 @@ HARD = (
 )
 VALUES = [0.5] * len(HARD)
 REPORT = compare_logits(torch.zeros(1, 2, 3), torch.zeros(1, 2, 3))
+BINS = [SimpleNamespace(said=0.5, came_true=0.4, low=0.2, high=0.6)]
+CUBE = torch.zeros(1, 2, len(HARD))
+
+
+def said(words):
+    """The picture of a diagram, which gives back words."""
+    assert isinstance(words, str)
+    return plt.gcf().axes[0]
+
+
 PICTURES = {
+    "calibration_curve": lambda t: plots.calibration_curve({name: BINS for name in HARD}, t, t, t),
+    "u_on_a_ruler": lambda t: said(plots.u_on_a_ruler([t, "猫"], [0.5, 0.5], 0.1)),
+    "choice_steps": lambda t: said(plots.choice_steps([t, "猫"], [2.0, 1.0], SamplingParams(top_p=0.9), 0.1)),
+    "the_loop": lambda t: said(plots.the_loop(HARD, [t], t)),
+    "logits_cube": lambda t: said(plots.logits_cube(CUBE, [[t, "猫"]], HARD)),
+    "prefill_and_decode": lambda t: said(plots.prefill_and_decode([t, *HARD], 2)),
+    "timeline": lambda t: plots.timeline({name: "WPD" for name in HARD}, t),
+    "attention_map": lambda t: said(plots.attention_map([VALUES], [t], HARD, t)),
     "probability_bars": lambda t: plots.probability_bars(HARD, {t: VALUES, "猫": VALUES}, t),
     "bigram_table": lambda t: plots.bigram_table(torch.eye(len(HARD)), HARD, t),
     "curve": lambda t: plots.curve([0, 1], {name: [2.0, 1.0] for name in HARD}, t, t, t, levels={t: 0.5}),
@@ -71,7 +91,7 @@ def test_every_picture_draws_every_text(name, text):
 @pytest.mark.parametrize("name", sorted(set(dir(plots)) & set(plots.__all__)))
 def test_no_picture_is_left_out_of_this_file(name):
     made = getattr(plots, name)
-    no_pictures = ("LiveLoss", "new_axes", "say_bytes", "smoothed")
+    no_pictures = ("LiveLoss", "legend_beside", "llama_layer", "new_axes", "say_bytes", "smoothed")
     assert isinstance(made, (str, tuple)) or name in (*PICTURES, *no_pictures)
 
 

@@ -221,7 +221,9 @@ def test_the_nucleus_is_minimal_up_to_the_epsilon(row, p):
     ],
 )
 def test_a_total_that_is_reached_exactly(dtype, probs, p, ids):
-    assert kept(top_p_filter(log(probs, dtype), p)) == ids
+    logits = log(probs, dtype)
+    assert kept(top_p_filter(logits, p)) == ids
+    assert next_token_probs(logits, SamplingParams(top_p=p)).nonzero().flatten().tolist() == ids  # the ranking, too
 
 
 def test_top_p_sorts_before_it_sums():

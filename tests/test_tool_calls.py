@@ -10,7 +10,7 @@ import pytest
 import torch
 from script_models import NoModel, PieceVocab, ScriptModel, saying
 
-from course_utils import tool_calls
+from course_utils import exercises, tool_calls
 from course_utils.generation import generate, generate_batch, stream
 from course_utils.generation import row as row_module
 from course_utils.randomness import uniform
@@ -92,6 +92,11 @@ NO_CALLS = [
 @pytest.mark.parametrize("text", [*NO_CALLS, *(CALL[:n] for n in range(len(CALL)))])
 def test_what_is_no_complete_call_is_none(text):
     assert read_call(text) is None
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"tool":' * 100_000])
+def test_the_exercises_reference_gives_none_for_a_text_that_is_nested_too_deeply(text):
+    assert exercises.all_exercises()["07.read_call"].solution()(text) is None
 
 
 def never(*arguments):

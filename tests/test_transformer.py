@@ -638,6 +638,8 @@ def test_reuse_leaves_the_last_token_to_be_fed():
     assert reuse_prefix(cache, [1, 2, 3]) == 2
     assert reuse_prefix(cache, [1, 2, 3, 4]) == 2  # 3 was forgotten by the call before
     assert reuse_prefix(cache, [8]) == 0
+    model(torch.tensor([[1, 2, 3, 4, 5]]), cache)
+    assert reuse_prefix(cache, [1, 2, 9, 4, 5, 6]) == 2  # behind a difference nothing is
     for call, said in (
         (lambda: reuse_prefix(cache, []), "empty"),
         (lambda: reuse_prefix(model.new_cache(2), [1]), "2"),

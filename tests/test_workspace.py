@@ -9,7 +9,8 @@ from datetime import datetime
 
 import pytest
 
-from course_utils import start_lab, versions, workspace
+from course_utils import versions, workspace
+from course_utils.workspace import commands, copies, start_lab
 
 NAMES = ("00_start_here.ipynb", "03_top_k_top_p.ipynb")
 
@@ -157,7 +158,7 @@ def test_reset_keeps_every_version_even_within_one_second(folders, monkeypatch):
         def now(cls, tz=None):
             return cls(2026, 11, 30, 12, 34, 56)
 
-    monkeypatch.setattr(workspace, "datetime", Stopped)
+    monkeypatch.setattr(copies, "datetime", Stopped)
     shipped, mine = folders
     workspace.fill(shipped, mine)
     for text in (b"first \r\n", b"second", b"third"):
@@ -207,7 +208,7 @@ def test_an_interrupted_copy_leaves_no_half_notebook(folders, monkeypatch):
     def interrupted(source, target):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(workspace.os, "replace", interrupted)
+    monkeypatch.setattr(copies.os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         workspace.fill(shipped, mine)
     assert workspace.notebooks_in(mine) == []
@@ -301,7 +302,7 @@ def test_an_interrupted_update_leaves_the_learners_copy(updated, monkeypatch):
     def interrupted(source, target):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(workspace.os, "replace", interrupted)
+    monkeypatch.setattr(copies.os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
         workspace.update("03", shipped, mine)
     assert (mine / NAMES[1]).read_bytes() == before
@@ -323,11 +324,8 @@ def test_update_without_a_known_version_carries_all_the_same(updated):
 def called(folders, monkeypatch):
     """The commands run in the two folders; what they would start is kept in a list instead."""
     shipped, mine = folders
-    monkeypatch.setattr(workspace, "SHIPPED", shipped)
-    monkeypatch.setattr(workspace, "MINE", mine)
-    for name in ("fill", "reset", "update", "check"):
-        defaults = (mine,) if name == "check" else (shipped, mine)
-        monkeypatch.setattr(getattr(workspace, name), "__defaults__", defaults)
+    monkeypatch.setattr(copies, "SHIPPED", shipped)
+    monkeypatch.setattr(copies, "MINE", mine)
     monkeypatch.setattr(start_lab.leave_out_the_news, "__defaults__", (shipped.parent,))
     monkeypatch.setattr(start_lab.os, "geteuid", lambda: 1000, raising=False)
     calls = []
@@ -336,13 +334,13 @@ def called(folders, monkeypatch):
         calls.append(command)
         return 5
 
-    monkeypatch.setattr(workspace.subprocess, "call", call)
+    monkeypatch.setattr(commands.subprocess, "call", call)
     return calls
 
 
 def test_lab_fills_passes_options_on_and_keeps_the_token(called, folders, capsys):
     options = ["--no-browser", "--port", "8899", "--ServerApp.ip=127.0.0.1", "-y", "--help", "--", "x"]
-    assert workspace.main(["lab", *options]) == 5
+    assert commands.main(["lab", *options]) == 5
     [command] = called
     assert command[:3] == [sys.executable, "-m", "jupyterlab"]
     assert command[-len(options) :] == options
@@ -354,9 +352,9 @@ def test_lab_fills_passes_options_on_and_keeps_the_token(called, folders, capsys
 
 def test_lab_starts_as_root_too_and_says_so(called, capsys, monkeypatch):
     monkeypatch.setattr(start_lab.os, "geteuid", lambda: 0, raising=False)
-    workspace.main(["lab", "--no-browser"])
+    commands.main(["lab", "--no-browser"])
     assert "--allow-root" in called[0] and "You are root" in capsys.readouterr().out
-    workspace.main(["lab", "--allow-root"])
+    commands.main(["lab", "--allow-root"])
     assert called[1].count("--allow-root") == 1
 
 
@@ -364,7 +362,7 @@ def test_lab_asks_nobody_for_news_and_leaves_a_choice_alone(called, folders):
     settings = folders[0].parent / "share" / "jupyter" / "lab" / "settings"
     settings.mkdir(parents=True)
     (settings / "overrides.json").write_bytes(b"{}")
-    workspace.main(["lab"])
+    commands.main(["lab"])
     written = read(settings / "overrides.d" / "scores_to_answers.json")
     assert written == {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
     assert (settings / "overrides.json").read_bytes() == b"{}"
@@ -372,21 +370,21 @@ def test_lab_asks_nobody_for_news_and_leaves_a_choice_alone(called, folders):
 
 def test_lab_starts_where_the_environment_cannot_be_written(called, folders):
     (folders[0].parent / "share").write_bytes(b"a file")
-    assert workspace.main(["lab"]) == 5
+    assert commands.main(["lab"]) == 5
 
 
 def test_check_hands_the_chosen_notebooks_to_pytest(called, folders, capsys):
     mine = folders[1]
-    assert workspace.main(["check"]) == 1 and not called
+    assert commands.main(["check"]) == 1 and not called
     assert "no notebooks in my_notebooks/" in capsys.readouterr().out
-    workspace.main(["lab"])
-    workspace.main(["check"])
-    workspace.main(["check", "3", "--exercises=strict"])
+    commands.main(["lab"])
+    commands.main(["check"])
+    commands.main(["check", "3", "--exercises=strict"])
     pytest_command = [sys.executable, "-m", "pytest", "--nbval-lax", "-q"]
     assert called[1] == [*pytest_command, *(str(mine / name) for name in NAMES)]
     assert called[2] == [*pytest_command, "--exercises=strict", str(mine / NAMES[1])]
     with pytest.raises(SystemExit, match="There is no notebook '09'"):
-        workspace.main(["check", "09"])
+        commands.main(["check", "09"])
 
 
 def test_ctrl_c_is_left_to_the_child(called, monkeypatch):
@@ -397,8 +395,8 @@ def test_ctrl_c_is_left_to_the_child(called, monkeypatch):
         signal.raise_signal(signal.SIGINT)
         return 3
 
-    monkeypatch.setattr(workspace.subprocess, "call", child)
-    assert workspace.main(["lab"]) == 3
+    monkeypatch.setattr(commands.subprocess, "call", child)
+    assert commands.main(["lab"]) == 3
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -409,14 +407,14 @@ def test_ctrl_c_is_left_to_the_child(called, monkeypatch):
 )
 def test_a_wrong_number_is_a_sentence(called, command, numbers, sentence):
     with pytest.raises(SystemExit, match=sentence):
-        workspace.main([command, *numbers])
+        commands.main([command, *numbers])
 
 
 def test_usage(called, capsys):
-    assert workspace.main(["reset", "3"]) == 0
+    assert commands.main(["reset", "3"]) == 0
     assert "03_top_k_top_p.ipynb is fresh." in capsys.readouterr().out
-    assert workspace.main(["--help"]) == 0 and workspace.main([]) == 0
-    assert workspace.main(["open"]) == 2
+    assert commands.main(["--help"]) == 0 and commands.main([]) == 0
+    assert commands.main(["open"]) == 2
     out = capsys.readouterr().out
     assert out.count("course_utils.workspace reset 03") == out.count("course_utils.workspace update 03") == 3
 
@@ -424,7 +422,7 @@ def test_usage(called, capsys):
 def test_a_folder_that_cannot_be_made_is_a_sentence(called, folders):
     folders[1].write_text("a file", encoding="utf-8", newline="\n")
     with pytest.raises(SystemExit, match="my_notebooks"):
-        workspace.main(["lab"])
+        commands.main(["lab"])
 
 
 def test_copies_are_utf8_in_every_locale(folders):
@@ -433,3 +431,56 @@ def test_copies_are_utf8_in_every_locale(folders):
     environment = {**os.environ, "PYTHONUTF8": "0", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}
     subprocess.run([sys.executable, "-c", script, shipped, mine], env=environment, cwd=workspace.ROOT, check=True)
     assert "“q” 中" in (mine / NAMES[0]).read_text(encoding="utf-8")
+
+
+# In a learner's own folder, as on a hub
+
+
+@pytest.fixture
+def home(called, folders, monkeypatch):
+    """A learner's folder elsewhere, with copies in it, as the current one."""
+    folder = folders[0].parent / "home" / "course"
+    assert commands.main(["fill", str(folder)]) == 0
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_fill_makes_a_learners_folder_and_can_be_repeated(home, folders, capsys):
+    assert set(files(home)) == {*NAMES, ".copied.json"} and not folders[1].exists()
+    before = files(home)
+    assert commands.main(["fill", str(home)]) == 0 and files(home) == before
+    assert "has all notebooks already" in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="one folder, got none"):
+        commands.main(["fill"])
+
+
+def test_reset_and_update_mean_the_folder_in_which_they_are_given(home, folders, capsys):
+    commands.main(["reset", "03"])
+    assert len(list(home.glob("03_top_k_top_p.*.ipynb"))) == 1 and not folders[1].exists()
+    write(folders[0] / NAMES[0], notebook("x = 3"))
+    capsys.readouterr()
+    commands.main(["fill", str(home)])
+    told = capsys.readouterr().out
+    assert "python -m course_utils.workspace update 00, in a terminal in this folder" in told and "make" not in told
+    commands.main(["update", "00"])
+    assert [cell["source"] for cell in read(home / NAMES[0])["cells"]][1] == "x = 3"
+
+
+def test_check_runs_in_the_learners_folder_and_writes_nothing_into_the_projects(home, called, monkeypatch):
+    monkeypatch.setenv("COURSE_BUDGET", "small")
+    commands.main(["check", "3"])
+    [command] = called
+    assert command[-1] == str(home / NAMES[1]) and f"--rootdir={home}" in command
+    assert command[command.index("-p") + 1] == "no:cacheprovider"
+    assert command[command.index("-c") + 1] == str(workspace.ROOT / "pyproject.toml")
+
+
+def test_without_permission_to_write_a_sentence_says_where(home, monkeypatch):
+    def refused(source, target):
+        raise PermissionError(13, "Permission denied", str(target))
+
+    monkeypatch.setattr(copies.os, "replace", refused)
+    before = files(home)
+    with pytest.raises(SystemExit, match="cannot be written: you have no permission there"):
+        commands.main(["fill", str(home.parent / "other")])
+    assert files(home) == before

@@ -10,6 +10,7 @@ what a learner measures do.
 """
 
 from course_utils.clinic.admission import DIAGNOSES, FAULTS, SOUND, admit, planted
+from course_utils.clinic.paged import PAGED_DIAGNOSES, PAGED_FAULTS, PAGED_SITUATIONS, admit_paged, examine_paged
 from course_utils.clinic.rolling import rolled
 from course_utils.clinic.situations import SITUATIONS, SPLIT, examine, signature, stored_positions
 from course_utils.clinic.ties import nearest_ties
@@ -17,11 +18,16 @@ from course_utils.clinic.ties import nearest_ties
 __all__ = [
     "DIAGNOSES",
     "FAULTS",
+    "PAGED_DIAGNOSES",
+    "PAGED_FAULTS",
+    "PAGED_SITUATIONS",
     "SITUATIONS",
     "SOUND",
     "SPLIT",
     "admit",
+    "admit_paged",
     "examine",
+    "examine_paged",
     "nearest_ties",
     "planted",
     "rolled",

@@ -8,74 +8,61 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from course_utils.clinic.specimen import Specimen
-from course_utils.kv_cache import KVCache, causal_mask
+from course_utils.clinic.faulty_caches import (
+    AtTopLeft,
+    FedTwice,
+    FromZero,
+    HidesNothing,
+    KeysOfLayer0,
+    OneFurther,
+    SetOnce,
+    ShortKeys,
+    TrustsWeights,
+    WithoutFirst,
+)
+from course_utils.kv_cache import KVCache, causal_mask, reuse_prefix
 from course_utils.protocols import Cache
 from course_utils.transformer import Transformer, TransformerConfig, rotation_by_halves, rotations
 
+
+class Specimen(Transformer):
+    """A decoder in the clinic. This one is sound; the classes below change one thing each.
+
+    Call it as any model: `specimen(token_ids, cache=None, attention_mask=None)`, with `specimen.new_cache()`. If the
+    fault is in what a cache does, the specimen has another `cache_class`.
+    """
+
+    letter = ""
+
+    def reuse(self, cache: KVCache, token_ids: Sequence[int]) -> int:
+        """How many tokens of a new prompt need not be fed, after the cache was cropped to them: see `reuse_prefix`."""
+        return reuse_prefix(cache, token_ids)
+
+    def __repr__(self) -> str:
+        return f"Specimen {self.letter}".strip()
+
+
 # --- positions -------------------------------------------------------------------------------------------------------
-
-
-class _Misplacing(KVCache):
-    """Behind cached tokens, the new ones are put in another place."""
-
-    def first_position(self) -> int:
-        """Where the first of the new tokens is put."""
-        raise NotImplementedError
-
-    def positions(self, n_new: int, attention_mask: Tensor | None = None) -> Tensor:
-        if not self.n_tokens:
-            return super().positions(n_new, attention_mask)
-        model = self._model()
-        assert isinstance(model, Transformer)
-        first = min(self.first_position(), model.block_size - n_new)
-        return torch.arange(first, first + n_new)[None]
-
-
-class _FromZero(_Misplacing):
-    """Each call counts from 0, as if there were no cache."""
-
-    def first_position(self) -> int:
-        return 0
-
-
-class _OneFurther(_Misplacing):
-    """The new tokens leave one place free."""
-
-    def first_position(self) -> int:
-        return self.n_tokens + 1
-
-
-class _SetOnce(_Misplacing):
-    """The counter is set after the first call and never moved on: right for the second call, wrong from the third."""
-
-    def positions(self, n_new: int, attention_mask: Tensor | None = None) -> Tensor:
-        if not self.n_tokens:
-            self.after_the_first_call = n_new
-        return super().positions(n_new, attention_mask)
-
-    def first_position(self) -> int:
-        return self.after_the_first_call
 
 
 class Restarting(Specimen):
     """Its cache starts each call at position 0."""
 
-    cache_class = _FromZero
+    cache_class = FromZero
 
 
 class OffByOne(Specimen):
     """Its cache puts new tokens one place too far."""
 
-    cache_class = _OneFurther
+    cache_class = OneFurther
 
 
 class Frozen(Specimen):
     """Its cache counts the first call only."""
 
-    cache_class = _SetOnce
+    cache_class = SetOnce
 
 
 class TurnedTwice(Specimen):
@@ -90,34 +77,16 @@ class TurnedTwice(Specimen):
 # --- masks -----------------------------------------------------------------------------------------------------------
 
 
-class _AtTopLeft(KVCache):
-    """The triangle of a chunk behind cached tokens is aligned at the top left: the chunk sees the oldest keys only."""
-
-    def mask(self, n_new: int, attention_mask: Tensor | None = None) -> Tensor | None:
-        if not self.n_tokens or n_new == 1:
-            return super().mask(n_new, attention_mask)
-        return torch.ones(n_new, self.n_tokens + n_new, dtype=torch.bool).tril()[None, None]
-
-
-class _HidesNothing(KVCache):
-    """The tokens of a chunk behind cached tokens see each other, later ones included."""
-
-    def mask(self, n_new: int, attention_mask: Tensor | None = None) -> Tensor | None:
-        if not self.n_tokens or n_new == 1:
-            return super().mask(n_new, attention_mask)
-        return torch.ones(1, 1, n_new, self.n_tokens + n_new, dtype=torch.bool)
-
-
 class TopLeft(Specimen):
     """Its cache aligns the triangle of a chunk at the top left."""
 
-    cache_class = _AtTopLeft
+    cache_class = AtTopLeft
 
 
 class NoTriangle(Specimen):
     """Its cache lets the tokens of a chunk see each other."""
 
-    cache_class = _HidesNothing
+    cache_class = HidesNothing
 
 
 class SeesPads(Specimen):
@@ -135,79 +104,40 @@ class SeesPads(Specimen):
 # --- what is fed, and what is kept -----------------------------------------------------------------------------------
 
 
-class _FedTwice(KVCache):
-    """Remembers whether the prompt's last token was fed once more."""
-
-    has_fed_twice = False
-
-
 class LastTwice(Specimen):
     """The first call behind a prompt feeds the prompt's last token once more."""
 
-    cache_class = _FedTwice
+    cache_class = FedTwice
 
     def forward(self, token_ids: Tensor, cache: Cache | None = None, attention_mask: Tensor | None = None) -> Tensor:
-        if isinstance(cache, _FedTwice) and cache.n_tokens and attention_mask is None and not cache.has_fed_twice:
+        if isinstance(cache, FedTwice) and cache.n_tokens and attention_mask is None and not cache.has_fed_twice:
             cache.has_fed_twice = True
             super().forward(cache.token_ids[:, -1:], cache)
         return super().forward(token_ids, cache, attention_mask)
 
 
-class _WithoutFirst(KVCache):
-    """The first token is counted and its place stays zero."""
-
-    def append(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        keys, values = super().append(layer, keys, values)
-        if self.n_tokens == 0:
-            keys[:, :, 0] = values[:, :, 0] = 0
-        return keys, values
-
-
-class _KeysOfLayer0(KVCache):
-    """Every layer reads the keys of layer 0, and its own values."""
-
-    def append(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        _, values = super().append(layer, keys, values)
-        return self.store[0, 0].narrow(2, 0, values.shape[2]), values
-
-
-class _ShortKeys(KVCache):
-    """Keys are kept in bfloat16, which has 8 bits for the number itself."""
-
-    def append(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        return super().append(layer, keys.bfloat16().to(keys.dtype), values)
-
-
-class _TrustsWeights(KVCache):
-    """Old keys and values are used although the weights have changed."""
-
-    def check(self, model: nn.Module, token_ids: Tensor) -> None:
-        self._versions = [parameter._version for parameter in self._parameters]
-        super().check(model, token_ids)
-
-
 class StoresNoFirst(Specimen):
     """Its cache never stores the first token."""
 
-    cache_class = _WithoutFirst
+    cache_class = WithoutFirst
 
 
 class OneLayersKeys(Specimen):
     """Its cache gives every layer the keys of layer 0."""
 
-    cache_class = _KeysOfLayer0
+    cache_class = KeysOfLayer0
 
 
 class RoundsKeys(Specimen):
     """Its cache rounds keys."""
 
-    cache_class = _ShortKeys
+    cache_class = ShortKeys
 
 
 class KeepsAfterUpdate(Specimen):
     """Its cache goes on after a change of the weights."""
 
-    cache_class = _TrustsWeights
+    cache_class = TrustsWeights
 
 
 class KeepsAfterEdit(Specimen):

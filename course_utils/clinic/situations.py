@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from course_utils.clinic.specimen import Specimen
+from course_utils.clinic.faults import Specimen
 from course_utils.compare_logits import LogitsReport, compare_logits, in_chunks
 from course_utils.transformer import Transformer
 

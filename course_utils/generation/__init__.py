@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from course_utils.generation import reproduction
+from course_utils.generation.allow import Allow, name_of
 from course_utils.generation.batch import Batch
 from course_utils.generation.row import Request, Row
 from course_utils.protocols import LanguageModel, Vocabulary
@@ -29,6 +30,7 @@ class Generation:
     seed, sample: with the settings, these give the same text again. If the seed was None, it is the one drawn;
         greedy draws none, so None stays.
     origin: fingerprints of model and vocabulary, and what computed the text; two generations are compared without it.
+    allow: the name of the object that said which tokens may come, or None if all might.
     """
 
     prompt: str
@@ -43,6 +45,7 @@ class Generation:
     seed: int | None
     sample: int
     origin: reproduction.Origin = field(compare=False, repr=False)
+    allow: str | None = None
 
     def record(self) -> dict:
         """All that is needed to make this text again, as plain data for JSON; `reproduce` is the way back."""
@@ -56,6 +59,7 @@ class Generation:
             "seed": self.seed,
             "sample": self.sample,
             "stopping": reproduction.settings_entry(self.stopping),
+            "allow": self.allow,
             "use_cache": self.origin.use_cache,
             "versions": self.origin.versions,
             "finish_reason": self.finish_reason.value,
@@ -82,19 +86,24 @@ def generate(
     stopping: StopCriteria = StopCriteria(),
     use_cache: bool = True,
     sample: int = 0,
+    allow: Allow | None = None,
 ) -> Generation:
     """Continue the prompt until a stop condition holds.
 
     prompt: str; may be empty, since <bos> always comes first.
     sampling, stopping: how to choose tokens, and when to stop. sample: 0, 1, … for several texts of one seed.
     use_cache: False feeds the whole text again at each step; the result is the same, only slower.
+    allow: an object whose `allowed(token_ids)`, given the ids sampled so far, returns the ids that may come next, or a
+        bool mask (V,). What is not allowed is dropped before temperature and filters; the rest is made to add up to 1.
+        `logprobs` stay the model's own.
     Raises ValueError for a character that the vocabulary lacks, a prompt longer than the model's context, or logits
-        that hold NaN or +inf; TypeError for settings of another type, such as a bare temperature.
+        that hold NaN or +inf, or where nothing is allowed; TypeError for settings of another type, such as a bare
+        temperature.
     """
-    row = start(model, vocab, prompt, sampling, stopping, sample)
+    row = start(model, vocab, prompt, sampling, stopping, sample, allow)
     origin = reproduction.origin_of(model, vocab, use_cache)
     Batch(model, [row], use_cache).run()
-    return _finished(row, origin)
+    return finished(row, origin)
 
 
 def generate_batch(
@@ -105,19 +114,20 @@ def generate_batch(
     stopping: StopCriteria | Sequence[StopCriteria] = StopCriteria(),
     use_cache: bool = True,
     sample: int | Sequence[int] = 0,
+    allow: Allow | Sequence[Allow | None] | None = None,
 ) -> list[Generation]:
     """Continue all prompts together: one forward pass a step for the whole batch.
 
-    sampling, stopping, sample: one for all, or a list with one for each prompt. Each text is the one that
+    sampling, stopping, sample, allow: one for all, or a list with one for each prompt. Each text is the one that
     `generate` gives for the same prompt and settings alone.
     """
     if isinstance(prompts, str):
         raise TypeError("prompts is a str; expected a list of them. For one prompt use generate.")
-    settings = zip(*(_one_each(value, len(prompts)) for value in (sampling, stopping, sample)), strict=True)
+    settings = zip(*(_one_each(value, len(prompts)) for value in (sampling, stopping, sample, allow)), strict=True)
     rows = [start(model, vocab, prompt, *setting) for prompt, setting in zip(prompts, settings, strict=True)]
     origin = reproduction.origin_of(model, vocab, use_cache)
     Batch(model, rows, use_cache).run()
-    return [_finished(row, origin) for row in rows]
+    return [finished(row, origin) for row in rows]
 
 
 def stream(
@@ -128,13 +138,14 @@ def stream(
     stopping: StopCriteria = StopCriteria(),
     use_cache: bool = True,
     sample: int = 0,
+    allow: Allow | None = None,
 ) -> Iterator[Chunk]:
     """As `generate`, but yields the text piece by piece while it grows, and ends with exactly one last chunk.
 
     The joined pieces are the text of the last chunk's generation. What may still become a stop string or a character is
     held back until that is decided. Closing the iterator runs no further step.
     """
-    row = start(model, vocab, prompt, sampling, stopping, sample)  # a bad prompt is refused here, not at next()
+    row = start(model, vocab, prompt, sampling, stopping, sample, allow)  # a bad prompt is refused here, not at next()
     return _chunks(model, vocab, row, use_cache)
 
 
@@ -145,13 +156,14 @@ def _chunks(model: LanguageModel, vocab: Vocabulary, row: Row, use_cache: bool) 
         if text := "".join(row.shown[n_given:]):
             yield Chunk(text)
             n_given = len(row.shown)
-    yield Chunk("", _finished(row, origin))
+    yield Chunk("", finished(row, origin))
 
 
-def reproduce(model: LanguageModel, vocab: Vocabulary, record: dict) -> Generation:
+def reproduce(model: LanguageModel, vocab: Vocabulary, record: dict, allow: Allow | None = None) -> Generation:
     """Make the text of a record again.
 
-    record: what `Generation.record()` gave, also after a way through JSON.
+    record: what `Generation.record()` gave, also after a way through JSON. allow: the object that the text was made
+        with, if its entry "allow" names one: a record cannot hold it.
     Raises reproduction.RecordError, a ValueError, that names the entry that differs: "model" or "vocabulary" before
         anything is computed, "text" or another result after; and any that is missing or makes no sense.
         Other versions, or a plan of the model in place of the model, are not an error as long as the text is the same.
@@ -160,7 +172,8 @@ def reproduce(model: LanguageModel, vocab: Vocabulary, record: dict) -> Generati
     origin = reproduction.origin_of(model, vocab, record["use_cache"])
     here = {name: getattr(origin, name) for name in ("vocabulary", "model", "planned", "versions")}
     reproduction.refuse_difference(record, here, ("vocabulary", "model"))
-    again = generate(model, vocab, record["prompt"], sampling, stopping, record["use_cache"], record["sample"])
+    reproduction.refuse_other_allow(record, name_of(allow))
+    again = generate(model, vocab, record["prompt"], sampling, stopping, record["use_cache"], record["sample"], allow)
     reproduction.refuse_difference(record, again.record(), ("token_ids", "text", "finish_reason", "stop", "tool_call"))
     return again
 
@@ -172,13 +185,15 @@ def start(
     sampling: SamplingParams,
     stopping: StopCriteria,
     sample: int,
+    allow: Allow | None = None,
 ) -> Row:
     """A row that has sampled nothing yet. Raises ValueError or TypeError for what the model cannot continue."""
     context_size = getattr(model, "block_size", None)
-    return Row(Request.of(vocab, prompt, sampling, stopping, sample, context_size))
+    return Row(Request.of(vocab, prompt, sampling, stopping, sample, context_size, allow))
 
 
-def _finished(row: Row, origin: reproduction.Origin) -> Generation:
+def finished(row: Row, origin: reproduction.Origin) -> Generation:
+    """The text of a row that has ended. Whoever drives rows begins with `start` and ends with this."""
     assert row.finish_reason is not None
     return Generation(
         prompt=row.request.prompt,
@@ -193,6 +208,7 @@ def _finished(row: Row, origin: reproduction.Origin) -> Generation:
         seed=row.request.seed,
         sample=row.request.sample,
         origin=origin,
+        allow=name_of(row.request.allow),
     )
 
 

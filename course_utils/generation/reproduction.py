@@ -171,6 +171,17 @@ def _circumstances(record: dict, made: dict) -> str:
     return f"{said} The record's text was made by {one}, this one by {other}: logits differ in their last digits."
 
 
+def refuse_other_allow(record: dict, here: str | None) -> None:
+    """Raise RecordError unless the text was made with an object of that name. Older records do not say: with none."""
+    there = record.get("allow")
+    if there != here:
+        given = "no object" if here is None else f"allow={_short(here)}"
+        needed = (
+            "without one" if there is None else f"with {_short(there)}. Give `reproduce` the same object as `allow`"
+        )
+        raise RecordError("allow", f"{given} was given, and the text was made {needed}.")
+
+
 def _short(value: Any) -> str:
     shown = repr(value)
     return shown if len(shown) <= 80 else f"{shown[:60]}… ({len(value)} long)"

@@ -11,6 +11,7 @@ from typing import cast
 
 import numpy as np
 
+from course_utils.generation.allow import Allow, mask_of
 from course_utils.protocols import NamedVocabulary, Vocabulary
 from course_utils.randomness import check_uint64, uniforms
 from course_utils.sampling import SamplingParams, choose
@@ -25,6 +26,7 @@ class Request:
     prompt_ids: <bos> and the prompt's ids. seed: as in the settings; if it is None there, and the text is sampled, the
     one that was drawn. context_size: how many tokens the model can process; None: no limit.
     eos_ids: the ids that end the text. marks: the specials by id if calls are read, else empty.
+    allow: says which tokens may come next, see `generate`; None: all may.
     """
 
     prompt: str
@@ -37,6 +39,7 @@ class Request:
     context_size: int | None
     eos_ids: frozenset[int]
     marks: dict[int, str]
+    allow: Allow | None = None
 
     @classmethod
     def of(
@@ -47,8 +50,11 @@ class Request:
         stopping: StopCriteria,
         sample: int = 0,
         context_size: int | None = None,
+        allow: Allow | None = None,
     ) -> "Request":
         """The request, checked. Raises ValueError or TypeError for what cannot be continued."""
+        if allow is not None and not callable(getattr(allow, "allowed", None)):
+            raise TypeError(f"allow is {allow!r}; expected an object with a method allowed(token_ids), or None.")
         if not isinstance(sampling, SamplingParams) or not isinstance(stopping, StopCriteria):
             raise TypeError(
                 f"sampling is {sampling!r}, stopping is {stopping!r}; expected SamplingParams(…) and StopCriteria(…)."
@@ -70,6 +76,7 @@ class Request:
             context_size=context_size,
             eos_ids=stopping.eos_ids(vocab),
             marks={cast(NamedVocabulary, vocab).ids[mark]: mark for mark in SPECIALS} if stopping.tool_calls else {},
+            allow=allow,
         )
 
 
@@ -86,6 +93,7 @@ class Row:
         self.request = request
         self.ids: list[int] = list(request.prompt_ids)
         self.n_sampled = 0
+        self._sampled: list[int] = []  # over all turns
         self._numbers: Iterator[float] | None = None
         if request.seed is not None and not request.sampling.greedy:
             self._numbers = uniforms(request.seed, sample=request.sample)
@@ -140,16 +148,19 @@ class Row:
         """Take the next token, and see whether the text ends with it.
 
         logits: (V,), the model's, after the last of `ids`.
-        Raises ValueError for logits that hold NaN or +inf, or no token, and says in which text.
+        Raises ValueError for logits that hold NaN or +inf, or no token, or where nothing is allowed, and says in which
+        text.
         """
         request = self.request
         u = None if self._numbers is None else next(self._numbers)
         try:
-            token_id, logprob = choose(logits, request.sampling, u)
+            allowed = None if request.allow is None else mask_of(request.allow, self._sampled, len(logits))
+            token_id, logprob = choose(logits, request.sampling, u, allowed)
         except ValueError as error:
             raise ValueError(f"Token {self.n_sampled} after the prompt {request.prompt!r}: {error}") from None
         self.ids.append(token_id)
         self.token_ids.append(token_id)
+        self._sampled.append(token_id)
         self.logprobs.append(logprob)
         self.n_sampled += 1
         is_eos = token_id in request.eos_ids

@@ -1,35 +1,28 @@
 """What pytest collects from a notebook of the course: its code cells, run by nbval, then one test per exercise.
 
 The cells run as nbval runs them, with shorter reports and without its traps: a kernel that dies is noticed at once, a
-timeout ends the notebook, outputs without an execution count do no harm. The verdict on an exercise never comes from
-a cell's output. It comes from what `check` recorded while the cells ran; the last record counts, and none is a failure.
+timeout ends the notebook, outputs without an execution count do no harm. `verdicts` has the tests of the exercises.
 """
 
 import contextlib
-import json
-import os
 import re
+import secrets
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
-from nbval.plugin import Dummy, IPyNbCell, IPyNbFile, NbCellError
+from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 
-from course_utils.checking import RECORDS
-from course_utils.nbval_plugin.files import (
-    cell_name,
-    check_cells,
-    check_numbers,
-    exercises_to_judge,
-    find_notebook,
-    why_unreadable,
-)
-from course_utils.nbval_plugin.kernel import KernelEnded, defaults, environment, watch
+from course_utils.checker import recording
+from course_utils.nbval_plugin.files import cell_name, exercises_to_judge, find_notebook, why_unreadable
+from course_utils.nbval_plugin.kernel import KernelEnded, defaults, record_verdicts, watch
+from course_utils.nbval_plugin.verdicts import ExerciseItem, Failed, UnreadableNotebook, skip
 
-RESULT = "course_exercise"  # the name under which a test's report carries its exercise's verdict
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
+_LINE = re.compile(r"Cell In\s?\[\w*\], line (\d+)")
 
 
 def replace(collector: pytest.Collector, path: Path, parent: pytest.Collector) -> pytest.Collector:
@@ -37,10 +30,6 @@ def replace(collector: pytest.Collector, path: Path, parent: pytest.Collector) -
     if type(collector) is not IPyNbFile or (notebook := find_notebook(path)) is None:
         return collector
     return CourseFile.from_parent(parent, path=path, notebook=notebook)
-
-
-class Failed(Exception):
-    """A test of ours fails; the message is the whole report."""
 
 
 class CourseFile(IPyNbFile):
@@ -52,7 +41,10 @@ class CourseFile(IPyNbFile):
         self.ended: str | None = None
         self.exited = False  # a cell asked the kernel to exit
         self.begun: set[int] = set()  # the numbers of the cells that were run
+        self.errors: dict[int, str] = {}  # of the cells that raised one, by their numbers
         self.records_folder: tempfile.TemporaryDirectory | None = None
+        self.key = secrets.token_hex(32)
+        self.until: float | None = None  # when the whole notebook's time is over
 
     def collect(self) -> Iterator[pytest.Item]:
         unreadable = why_unreadable(self.path)
@@ -75,25 +67,27 @@ class CourseFile(IPyNbFile):
         if self.ended is not None:  # it cannot be read: no kernel is needed
             return
         self.records_folder = tempfile.TemporaryDirectory(prefix="course-check-", ignore_cleanup_errors=True)
-        with environment(RECORDS, str(self.records_path)), defaults(self.config):
+        limit = self.config.getoption("--exercises-timeout")
+        self.until = None if limit is None else time.monotonic() + limit
+        with defaults(self.config):
             super().setup()
         watch(self)
+        record_verdicts(self.kernel, str(self.records_path), self.key)
 
     @property
     def records_path(self) -> Path:
-        assert self.records_folder is not None  # `setup` has made it
+        assert self.records_folder is not None
         return Path(self.records_folder.name) / "records.jsonl"
 
     def records(self) -> dict[str, dict]:
         """The last verdict on each exercise that `check` has recorded in this run."""
         if self.records_folder is None or not self.records_path.exists():
             return {}
-        found = {}
-        for line in self.records_path.read_text(encoding="utf-8").splitlines():
-            with contextlib.suppress(ValueError, TypeError, KeyError):  # a line cut off by a dying kernel
-                entry = json.loads(line)
-                found[entry["exercise"]] = entry
-        return found
+        return recording.read(self.records_path.read_text(encoding="utf-8", errors="replace"), self.key)
+
+    def out_of_time(self) -> bool:
+        """True once the time for the whole notebook is over."""
+        return self.until is not None and time.monotonic() >= self.until
 
     def end(self, reason: str) -> None:
         """Run no further cell, and let go of the kernel."""
@@ -126,21 +120,27 @@ class CourseCell(IPyNbCell):
 
     def runtest(self) -> None:
         if self.parent.ended is not None:
-            _skip(f"not reached: {self.parent.ended}")
+            skip(f"not reached: {self.parent.ended}")
         if not self.parent.kernel.is_alive():
             self.parent.end(f"the kernel ended before {self.name}")
             raise Failed(f"The kernel was gone when {self.name} began. The cell before it ended the kernel.")
         if not self.options["skip"]:
             self.parent.begun.add(self.cell_num)
+        if self.parent.out_of_time():
+            self.parent.end("the time for the whole notebook was over")
+            skip(f"not reached: {self.parent.ended}")
         try:
-            with defaults(self.config):
+            with defaults(self.config, self.parent.until):
                 super().runtest()
         except KernelEnded:
             self.parent.end(f"the kernel died in {self.name}")
             raise Failed(f"The kernel died while {self.name} ran.\n{_first_lines(self.cell.source, 3)}") from None
-        except NbCellError:
+        except NbCellError as error:
             if self.parent.timed_out:
-                self.parent.end(f"{self.name} took too long")
+                whole = " (the time for the whole notebook was over)" if self.parent.out_of_time() else ""
+                self.parent.end(f"{self.name} took too long{whole}")
+            else:
+                self.parent.errors[self.cell_num] = _error_line(error)
             raise
         if self.parent.exited:
             self.parent.end(f"{self.name} ended the kernel")
@@ -152,7 +152,7 @@ class CourseCell(IPyNbCell):
             return str(error)
         if not isinstance(error, NbCellError):
             return f"{self.name}: {type(error).__name__}: {error}"
-        inner = _ANSI.sub("", error.inner_traceback or "").strip("\n")
+        inner = _plain(error)
         if "Timeout" in str(error):
             return f"{self.name} was stopped: {error}\nThe rest of {self.path.name} was not run."
         if "outputs differ" in str(error):
@@ -167,92 +167,18 @@ class CourseCell(IPyNbCell):
         return self.path, 0, f"{self.path.name}::{self.name}"
 
 
-class _Own(pytest.Item):
-    """A test of ours beside the cells."""
-
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.obj = Dummy()
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo, style: Any = None) -> Any:
-        return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, 0, f"{self.path.name}::{self.name}"
+def _plain(error: NbCellError) -> str:
+    """The traceback of a cell's error, without colours."""
+    return _ANSI.sub("", error.inner_traceback or "").strip("\n")
 
 
-class UnreadableNotebook(_Own):
-    """Stands for a file that cannot be read: fails in one line."""
-
-    def __init__(self, *args: Any, reason: str, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.reason = reason
-
-    def runtest(self) -> None:
-        raise Failed(f"{self.path.name} cannot be read as a notebook: {self.reason}")
-
-
-class ExerciseItem(_Own):
-    """One exercise, judged after all cells by the last verdict that `check` recorded."""
-
-    parent: CourseFile
-
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        folder = self.path.parent
-        file = (
-            os.path.relpath(self.path, self.config.rootpath)
-            if folder.drive == self.config.rootpath.drive
-            else self.path
-        )
-        setattr(self, RESULT, {
-            "file": Path(file).as_posix(), "notebook": self.parent.notebook, "exercise": self.name,
-            "verdict": "not reached", "hint_id": None,
-        })  # fmt: skip
-
-    def runtest(self) -> None:
-        verdict, hint_id, text = self.judge()
-        self.user_properties.append((RESULT, {**getattr(self, RESULT), "verdict": verdict, "hint_id": hint_id}))
-        if verdict == "passed":
-            return
-        lenient = self.config.getoption("--exercises") != "strict"
-        if lenient and verdict in ("not attempted", "not reached"):
-            _skip(text.splitlines()[0])
-        raise Failed(text)
-
-    def judge(self) -> tuple[str, str | None, str]:
-        """The verdict, its hint id and a text for the terminal."""
-        record = self.parent.records().get(self.name)
-        if record is not None:
-            return record["status"], record["hint_id"], record["text"]
-        if self.parent.ended is not None and not self.parent.exited:
-            return "not reached", None, f"Not reached: {self.name}. {_sentence(self.parent.ended)}"
-        return "missing", None, f"Missing: {self.name} has no verdict. {self._why_missing()}"
-
-    def _why_missing(self) -> str:
-        if self.parent.exited and self.parent.ended is not None:
-            return f"{_sentence(self.parent.ended)} No check after it ran."
-        cells = check_cells(self.parent.nb.cells, self.name)
-        if not cells:
-            return (
-                f"No cell has the tag check:{self.name}. Was its check cell deleted? `make reset` gives a fresh copy."
-            )
-        tags = set(cells[-1].metadata.get("tags") or [])
-        for tag in tags & {"nbval-skip", "raises-exception", "nbval-raises-exception"}:
-            return f"Its check cell has the tag {tag}. Take the tag away."
-        if self.parent.nb.cells and not self.parent.begun & check_numbers(self.parent.nb.cells, self.name):
-            return "Its check cell was not run. Run the whole notebook, not a selection of its cells."
-        return f'Its check cell has run without reaching check("{self.name}", ...). Is it as it was?'
-
-
-def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:] + "."
+def _error_line(error: NbCellError) -> str:
+    """A cell's error in one line: "line 3: SyntaxError: invalid syntax"."""
+    lines = [line for line in _plain(error).splitlines() if line.strip(" -")] or [str(error)]
+    where = _LINE.search("\n".join(lines))
+    return (f"line {where[1]}: " if where else "") + re.sub(r" \([\w.<>-]+, line \d+\)$", "", lines[-1])
 
 
 def _first_lines(text: str, count: int) -> str:
     lines = text.splitlines()
     return "\n".join(lines[:count] + (["..."] if len(lines) > count else []))
-
-
-def _skip(reason: str) -> NoReturn:
-    raise pytest.skip.Exception(reason, _use_item_location=True)

@@ -6,16 +6,18 @@ It is loaded wherever the course is installed, so it imports next to nothing and
 the file is a notebook of this course. All that is heavier is in `items`.
 
 --exercises=strict           unattempted exercises fail too
---exercises-report=FILE      the verdicts as JSON: a list of file, notebook, exercise, verdict and hint_id
+--exercises-report=FILE      the verdicts as JSON: a list of file, notebook, exercise, verdict, hint_id and reason
+--exercises-timeout=SECONDS  the time for a whole notebook; nbval's --nbval-cell-timeout is the time for a cell
 """
 
 import json
+import os
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
-RESULT = "course_exercise"  # as in `items`, whose import would cost every pytest run a second
+RESULT = "course_exercise"  # as in `verdicts`, whose import would cost every pytest run a second
 _WORDS = {"wrong": "not yet"}  # as in the learner's notebook; every other verdict is shown as it is called
 
 
@@ -30,9 +32,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--exercises-report", metavar="FILE", default=None, help="write the exercises' verdicts to FILE, as JSON"
     )
+    group.addoption(
+        "--exercises-timeout",
+        metavar="SECONDS",
+        type=float,
+        default=None,
+        help="stop a notebook whose cells together take longer (default: no limit beside each cell's own)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if _nbval_is_active(config) and getattr(config.option, "dist", "no") != "no":
+        # A notebook's cells share one kernel, so pytest-xdist must not deal them out to several processes.
+        config.option.dist = "loadfile"
     config.pluginmanager.register(_Summary(config), "course-exercises-summary")
 
 
@@ -71,23 +83,35 @@ class _Summary:
         for name, entry in report.user_properties:
             if name == RESULT and isinstance(entry, dict):
                 self.results[report.nodeid] = entry
+                self.write()  # now, since the run may be ended before it ends by itself
 
     def entries(self) -> list[dict]:
-        """One for each exercise, in the order of the course's notebooks in this run."""
+        """One for each exercise, by file and in the order of the course, however the run was distributed."""
         not_run = {"verdict": "not reached", "hint_id": None}
-        return [
+        found = [
             self.results.get(nodeid, {**entry, **not_run})
             for nodeid, entry in {**self.results, **self.collected}.items()
         ]
+        if not found:
+            return []
+        from course_utils import exercises
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        order = list(exercises.places())
+        return sorted(found, key=lambda entry: (entry["file"], order.index(entry["exercise"])))
+
+    def write(self) -> None:
         path = self.config.getoption("--exercises-report")
         if path is None or hasattr(self.config, "workerinput"):  # under xdist the controller writes
             return
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
+        draft = target.with_name(f".{target.name}.draft")
         text = json.dumps(self.entries(), indent=1, ensure_ascii=False) + "\n"
-        target.write_text(text, encoding="utf-8", newline="\n")
+        draft.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(draft, target)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        self.write()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         entries = self.entries()

@@ -42,7 +42,7 @@ def cache_filling(tokens: Sequence[str], fed: Sequence[int], n_slots: int, title
             new, kept = before <= slot < before + n_new, slot < before
             ax.add_patch(plt.Rectangle((slot - 0.45, call - 0.4), 0.9, 0.8, edgecolor="white" if new or kept else GREY,
                                        linestyle="-" if new or kept else ":", hatch="//" if new else None,
-                                       facecolor=ORANGE if new else BLUE if kept else "white"))  # fmt: skip
+                                       facecolor=ORANGE if new else BLUE if kept else "none"))  # fmt: skip
             if new or kept:
                 behind = {"facecolor": ORANGE if new else BLUE, "edgecolor": "none", "pad": 1}
                 ax.text(slot, call, as_drawn(tokens[slot]), ha="center", va="center", fontsize=9, bbox=behind,

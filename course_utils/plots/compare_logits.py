@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from course_utils.compare_logits import LogitsReport
-from course_utils.plots.basics import BLUE, GREY, SERIES, VERMILION, new_axes
+from course_utils.plots.basics import BLUE, GREY, SERIES, VERMILION, legend_beside, new_axes
 from course_utils.plots.signs import as_drawn, new_figure, write
 
 _NO_DIFFERENCE = 1e-8  # a logarithm has no zero: equal logits are drawn here, below what float32 can tell apart
@@ -30,7 +30,7 @@ def divergence(report: LogitsReport, title: str, boundaries: Sequence[int] = (),
     ax.set_yscale("log")
     ax.set_ylim(_NO_DIFFERENCE / 2, 1e2)
     write(ax, title=title, xlabel="position (tokens)", ylabel="|difference| (nats)")
-    ax.legend(loc="upper right", fontsize=8)
+    legend_beside(ax)
     return ax
 
 

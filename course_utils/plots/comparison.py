@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from course_utils.plots.basics import BLUE, SERIES, new_axes
+from course_utils.evaluation import Bin
+from course_utils.plots.basics import BLUE, INK, SERIES, legend_beside, new_axes
 from course_utils.plots.signs import as_drawn, legend_name, new_figure, write
 
 
@@ -44,6 +45,24 @@ def side_by_side(
                     linestyle=("-", "--", ":", "-.")[index % 4])  # fmt: skip
         ax.set_ylim(-0.03, 1.03)
         write(ax, title=measure, xlabel=xlabel, ylabel="share")
-    axes[0][0].legend()
+    legend_beside(axes[0][-1], axes[0][0].get_legend_handles_labels()[0])
     figure.suptitle(as_drawn(title))
     return list(axes[0])
+
+
+def calibration_curve(series: Mapping[str, Sequence[Bin]], title: str, xlabel: str, ylabel: str) -> Axes:
+    """How often what was said with a confidence came true, against the confidence; the diagonal is perfect.
+
+    series: a name → the bins of `evaluation.reliability`, with `said`, `came_true`, `low` and `high`.
+    """
+    ax = new_axes(7, 3.6)
+    ax.plot([0, 1], [0, 1], color=INK, linestyle=":", label="perfect")
+    for index, (name, bins) in enumerate(series.items()):
+        said, true = np.array([b.said for b in bins]), np.array([b.came_true for b in bins])
+        reach = np.maximum([true - [b.low for b in bins], [b.high for b in bins] - true], 0)
+        ax.errorbar(said, true, reach, label=legend_name(name), color=SERIES[index % 4], marker="os^D"[index % 4],
+                    markersize=4, linestyle=("-", "--", ":", "-.")[index % 4], capsize=3, linewidth=1.2)  # fmt: skip
+    ax.set(xlim=(0, 1.03), ylim=(0, 1.03))
+    write(ax, title=title, xlabel=xlabel, ylabel=ylabel)
+    legend_beside(ax)
+    return ax

@@ -4,6 +4,7 @@ The default font has no Chinese, Japanese or Korean signs, and few emoji. A figu
 of the machine that has them; where none has, a sign is written as its code point, such as U+732B.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -68,16 +69,15 @@ def as_drawn(text: object, most: int = 400) -> str:
     return "".join(drawn)
 
 
-def write(ax: Axes, **texts: Any) -> None:
+def write(ax: Axes, **texts: str | Sequence[object]) -> None:
     """As `ax.set`, for the texts of a picture: title, xlabel, ylabel, and lists of tick labels.
 
     Labels that have no room side by side stand upright.
     """
     for name, text in texts.items():
-        ax.set(**{name: [as_drawn(label, most=40) for label in text] if "tick" in name else as_drawn(text)})
+        ax.set(**{name: as_drawn(text) if isinstance(text, str) else [as_drawn(label, most=40) for label in text]})
     labels = [label.get_text() for label in ax.get_xticklabels()] if "xticklabels" in texts else []
-    width = ax.figure.get_figwidth()  # type: ignore[union-attr]  # our pictures have no sub-figures
-    if sum(len(label) + 1 for label in labels) > _LABELS_AN_INCH * width:
+    if sum(len(label) + 1 for label in labels) > _LABELS_AN_INCH * ax.figure.get_figure(root=True).get_figwidth():
         ax.tick_params("x", rotation=90)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from IPython.display import HTML, DisplayHandle, display
 from matplotlib.axes import Axes
 
-from course_utils.plots.basics import BLUE, GREY, VERMILION, new_axes
+from course_utils.plots.basics import BLUE, GREY, VERMILION, legend_beside, new_axes
 from course_utils.plots.signs import legend_name, write
 
 _WIDTH, _HEIGHT = 640, 240
@@ -48,7 +48,7 @@ def training_curve(losses: Sequence[float], levels: Mapping[str, float], title: 
         ax.axhline(level, color=colour, linestyle="--", label=legend_name(f"{name}: {level:.3f}"))
     ax.set_ylim(0, None)
     write(ax, title=title, xlabel="step", ylabel="loss (nats a token)")
-    ax.legend()
+    legend_beside(ax)
     return ax
 
 

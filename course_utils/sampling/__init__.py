@@ -55,13 +55,18 @@ def next_token_probs(logits: Tensor, params: SamplingParams) -> Tensor:
 
 
 @np.errstate(over="ignore")
-def choose(logits: Tensor | np.ndarray, params: SamplingParams, u: float | None) -> tuple[int, float]:
+def choose(
+    logits: Tensor | np.ndarray, params: SamplingParams, u: float | None, allowed: np.ndarray | None = None
+) -> tuple[int, float]:
     """Choose the next token: the whole way from one row of logits to an id.
 
     logits: (vocab_size,), in nats. u: in [0, 1); greedy needs none, and None will do.
+    allowed: bool (vocab_size,), True = may be chosen; the others are dropped before temperature and filters, and what
+        is left is made to add up to 1. None: all may.
     Returns the id that `draw(next_token_probs(logits, params), u)` gives, without making the probabilities of tokens
-        that have none; and the model's own log-probability of it, in nats, before temperature and filters.
-    Raises ValueError as these two do.
+        that have none; and the model's own log-probability of it among all tokens, in nats, before
+        temperature and filters.
+    Raises ValueError as these two do, and if no token is left that is allowed.
 
     >>> token_id, logprob = choose(torch.tensor([2.0, 1.0, -5.0]), SamplingParams(top_k=2), u=0.8)
     >>> token_id, round(logprob, 3)
@@ -75,13 +80,24 @@ def choose(logits: Tensor | np.ndarray, params: SamplingParams, u: float | None)
     if not -math.inf < top < math.inf:  # NaN counts as larger than all
         as_logits(logits)  # raises the error that says where
     shifted = np.subtract(logits, top, dtype=np.float64)
+    kept = shifted if allowed is None else _only(shifted, allowed)
     if params.greedy:
-        token_id = int(shifted.argmax())  # of equal ones the first
+        token_id = int(kept.argmax())  # of equal ones the first
     else:
-        ids, probs = candidates(shifted, params.steps)
+        ids, probs = candidates(kept, params.steps)
         place = _place(probs.cumsum(), _checked_u(u))
         token_id = place if ids is None else int(ids[place])
     return token_id, float(shifted[token_id]) - math.log(np.exp(shifted).sum())
+
+
+def _only(logits: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """The logits with -inf for what is not allowed, shifted so that the largest is 0 again."""
+    kept = np.where(allowed, logits, -math.inf)
+    if (top := kept.max()) == -math.inf:
+        raise ValueError(
+            f"Of the {len(logits)} tokens {int(allowed.sum())} are allowed, and the model gives none of these a chance."
+        )
+    return kept - top
 
 
 def draw(probs: Tensor, u: float) -> int:

@@ -2,6 +2,7 @@
 
     explore       explore_sampling and explore_logits: from scores to a text
     explore_cache what a key/value cache costs, by its sizes
+    watch_pool    the blocks of an engine, step by step
     watch_stream  a stream with stop strings, piece by piece
     panel         one widget, one redraw for each state, the newest state wins; which cell owns which panel
     controls      what can be moved, and what values may come back
@@ -13,6 +14,7 @@ Only this package knows ipywidgets.
 
 from course_utils.widgets.explore import explore_logits, explore_sampling
 from course_utils.widgets.explore_cache import explore_cache
+from course_utils.widgets.watch_pool import watch_pool
 from course_utils.widgets.watch_stream import watch_stream
 
-__all__ = ["explore_cache", "explore_logits", "explore_sampling", "watch_stream"]
+__all__ = ["explore_cache", "explore_logits", "explore_sampling", "watch_pool", "watch_stream"]

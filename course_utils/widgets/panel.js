@@ -62,7 +62,7 @@ function render({ model, el }) {
 
   const slots = {};
   for (const name of Object.keys(opening.slots)) {
-    const picture = ["bars", "mass", "cdf", "steps", "growth", "heads"].includes(name);
+    const picture = ["bars", "mass", "cdf", "steps", "growth", "heads", "blocks"].includes(name);
     slots[name] = element(picture ? "figure" : "div", { "data-slot": name, class: `cp-${name}` });
   }
   if (slots.text) Object.entries({ tabindex: 0, role: "group", "aria-label": "Continuation", ...KEYS })

@@ -10,7 +10,7 @@ import urllib.request
 import pytest
 
 from browser.lab import chromium, write_notebook
-from course_utils import start_lab
+from course_utils.workspace import start_lab
 
 
 @pytest.fixture

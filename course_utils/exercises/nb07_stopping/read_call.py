@@ -14,7 +14,7 @@ def read_call(text):
     """The (tool, args) of one complete, valid call; None for anything else."""
     try:
         call = json.loads(text)
-    except ValueError:  # what json raises for text that is not JSON
+    except (ValueError, RecursionError):  # json raises the second for a text that is nested too deeply
         return None
     if not isinstance(call, dict) or set(call) != {"tool", "args"}:
         return None

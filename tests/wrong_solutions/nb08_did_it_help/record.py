@@ -7,7 +7,7 @@ wrong, right = planting("08.record")
 
 FOUR = {"model", "seed", "sample", "order"}
 for answer in (FOUR, ["order", "sample", "seed", "model"], ("Model", "Seed", "Sample", "Order"), frozenset(FOUR),
-               dict.fromkeys(FOUR, "?"), "model, seed, sample, order"):  # fmt: skip
+               dict.fromkeys(FOUR, "?"), "model, seed, sample, order", FOUR | {"batch_size"}):  # fmt: skip
     right(answer)
 
 for hint_id, answer in (
@@ -24,7 +24,7 @@ for hint_id, answer in (
     ("a-result", FOUR | {"token_ids"}),
     ("a-result", {"finish reason", "token-ids", "use_cache", *FOUR}),
     ("changes-nothing", FOUR | {"use_cache"}),
-    ("changes-nothing", FOUR | {"batch_size"}),
+    ("changes-nothing", FOUR | {"batch_size", "seconds"}),
     ("changes-nothing", FOUR | {"seconds"}),
     ("changes-nothing", {"use_cache", "batch_size"}),
     ("no-seed", FOUR - {"seed"}),

@@ -1,33 +1,22 @@
-"""The learner's own copies of the notebooks, and the commands around them.
+"""The learner's own copies of the notebooks: filled, renewed and brought up to date, and never overwritten.
 
-`my_notebooks/` is filled from `notebooks/` and never overwritten. The copies come without outputs, so that a
-guess is made before the result is seen. What was copied is remembered, to tell the learner when the course has
-a newer version of a notebook.
-
-    python -m course_utils.workspace lab [JupyterLab's options]        fill, then open JupyterLab
-    python -m course_utils.workspace update 03                         the new notebook 03, with your answers in it
-    python -m course_utils.workspace reset 03                          a fresh notebook 03; yours is kept, dated
-    python -m course_utils.workspace check [03 ...] [pytest's options] run your notebooks and judge the exercises
+The copies come without outputs, so that a guess is made before the result is seen. What was copied is remembered, to
+tell the learner when the course has a newer version of a notebook.
 """
 
 import json
 import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
-from course_utils import start_lab
-from course_utils.carry import carry
 from course_utils.versions import digest, metadata_of, read_record, record_path, shipped_cells, version_of
+from course_utils.workspace.carry import carry
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 SHIPPED, MINE = ROOT / "notebooks", ROOT / "my_notebooks"
-FIRST = "00_start_here.ipynb"
 
 
 def fill(shipped: Path = SHIPPED, mine: Path = MINE) -> list[str]:
@@ -36,7 +25,7 @@ def fill(shipped: Path = SHIPPED, mine: Path = MINE) -> list[str]:
     Returns sentences for the learner: what was copied, and which notebooks have a newer version.
     Raises ValueError for a shipped notebook that cannot be read.
     """
-    mine.mkdir(exist_ok=True)
+    mine.mkdir(parents=True, exist_ok=True)
     copied, outdated, record = [], [], read_record(mine)
     for source in notebooks_in(shipped):
         notebook = _read_notebook(source)
@@ -48,8 +37,7 @@ def fill(shipped: Path = SHIPPED, mine: Path = MINE) -> list[str]:
     messages = [f"Copied to {mine.name}/: {', '.join(copied)}."] if copied else []
     return messages + [
         f"{name} has changed in the course since it was copied. Yours is left as it is. "
-        f"For the new one with your answers in it: make update NB={name[:2]} (without make: "
-        f"python -m course_utils.workspace update {name[:2]}); yours is kept as a dated copy."
+        f"For the new one with your answers in it: {advised('update', name[:2], mine)}; yours is kept as a dated copy."
         for name in outdated
     ]
 
@@ -89,7 +77,7 @@ def update(number: str | int, shipped: Path = SHIPPED, mine: Path = MINE) -> str
         return reset(number, shipped, mine)
     if _version_in(target) == digest(notebook):
         return f"{source.name} is a copy of the course's newest version already; nothing was changed."
-    advice = f"For a fresh one: make reset NB={source.name[:2]}; yours is kept."
+    advice = f"For a fresh one: {advised('reset', source.name[:2], mine)}; yours is kept."
     old = _read_notebook(target, advice)
     name = metadata_of(notebook).get("notebook", source.stem)
     new_ids = {cell.get("id") for cell in notebook["cells"]}
@@ -103,6 +91,14 @@ def update(number: str | int, shipped: Path = SHIPPED, mine: Path = MINE) -> str
         f"{source.name} is the course's newest version, with {answers} answers and {added} added cells of yours in it. "
         f"Yours as it was, with what you changed in other cells, is now {kept.name}. {_OPEN_AGAIN}"
     )
+
+
+def advised(command: str, number: str, mine: Path) -> str:
+    """A command as a learner types it: with make in the project, and with Python in a folder elsewhere."""
+    plain = f"python -m course_utils.workspace {command} {number}"
+    if mine.name != MINE.name:
+        return f"{plain}, in a terminal in this folder"
+    return f"make {command} NB={number} (without make: {plain})"
 
 
 _OPEN_AGAIN = "If it is open in JupyterLab, close its tab and open the file again."
@@ -182,64 +178,3 @@ def _free_name(path: Path) -> Path:
     stem = f"{path.stem}.{datetime.now():%Y-%m-%d_%H-%M-%S}"
     names = (path.with_name(f"{stem}{extra}{path.suffix}") for extra in ("", *(f"-{n}" for n in range(2, 1000))))
     return next(name for name in names if not os.path.lexists(name))
-
-
-def lab(arguments: list[str]) -> int:
-    """Open JupyterLab on the first notebook, with the whole project in its file browser."""
-    for message in fill():
-        print(message, flush=True)
-    start_lab.leave_out_the_news()
-    command = start_lab.command(ROOT, f"{MINE.name}/{FIRST}", arguments)
-    if "--allow-root" in command and "--allow-root" not in arguments:
-        print("You are root, which JupyterLab refuses unless it is told: it is started with --allow-root.", flush=True)
-    return _run(command)
-
-
-def check(arguments: list[str], mine: Path = MINE) -> int:
-    """Run the learner's notebooks under pytest, whose plugin judges the exercises. Returns pytest's exit status.
-
-    arguments: numbers of notebooks, none for all; what begins with "-" goes to pytest.
-    """
-    options = [argument for argument in arguments if argument.startswith("-")]
-    if not notebooks_in(mine):
-        print(f"There are no notebooks in {mine.name}/ yet. `make lab` copies them there (without make: "
-              "python -m course_utils.workspace lab).")  # fmt: skip
-        return 1
-    chosen = select([argument for argument in arguments if argument not in options], mine)
-    return _run([sys.executable, "-m", "pytest", "--nbval-lax", "-q", *options, *map(str, chosen)])
-
-
-def _run(command: list[str]) -> int:
-    """Run in the project's folder. Ctrl-C is the child's: JupyterLab asks before it stops, pytest ends its kernels."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        return subprocess.call(command, cwd=ROOT)
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """The four commands of the module's docstring. Returns the exit status."""
-    command, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    try:
-        match command, rest:
-            case "lab", _:
-                return lab(rest)
-            case "check", _:
-                return check(rest)
-            case "reset" | "update", [number]:
-                print(reset(number) if command == "reset" else update(number))
-                return 0
-            case "reset" | "update", _:
-                given = " ".join(rest) or "none"
-                raise ValueError(
-                    f"{command} takes the number of one notebook, got {given}. For example: make {command} NB=03"
-                )
-    except (OSError, ValueError) as error:
-        sys.exit(str(error))
-    print(__doc__)
-    return 0 if command in ("-h", "--help") else 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())

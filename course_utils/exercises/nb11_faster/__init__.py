@@ -1,0 +1,3 @@
+"""The exercises of notebook 11: accept a proposal, and drop what is not allowed."""
+
+EXERCISES = ("accept", "allowed")

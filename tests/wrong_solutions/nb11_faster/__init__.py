@@ -1,0 +1,1 @@
+"""Planted solutions to the exercises of notebook 11."""
