@@ -56,7 +56,8 @@ def paired_tables(a: pd.DataFrame, b: pd.DataFrame, measure: str) -> Difference:
     """
     columns = ["problem", "seed", measure]
     both = a[columns].merge(b[columns], on=["problem", "seed"], suffixes=("_a", "_b")).dropna()
-    return paired_difference(both[f"{measure}_a"].astype(float), both[f"{measure}_b"].astype(float))
+    first, second = (both[f"{measure}_{side}"].astype(float).tolist() for side in "ab")
+    return paired_difference(first, second)
 
 
 @dataclass(frozen=True)

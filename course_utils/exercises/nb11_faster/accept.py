@@ -36,7 +36,7 @@ def _parts(value: Any) -> tuple[Any, Any]:
 
 
 def _says(value: Any) -> bool:
-    """What the answer decided, as a bool; an error if it is none."""
+    """What the answer decided, as a bool; an error if it is not one."""
     first, _ = _parts(value)
     decided = first.item() if hasattr(first, "item") else first
     if not isinstance(decided, bool):
