@@ -1,4 +1,4 @@
-"""A folder that transformers wrote, with the course's vocabulary laid beside it: the same logits, or the reason why not.
+"""A folder that transformers wrote, with the vocabulary laid beside it: the same logits, or the reason why not.
 
 The judge is transformers itself: it opens the same folder, and computes in float32 as we do.
 """
@@ -196,7 +196,7 @@ def test_an_entry_that_stands_there_twice_is_refused(foreign):
     path = (folder := foreign()) / "config.json"
     text = path.read_text(encoding="utf-8").replace("{", '{"rms_norm_eps": 0.1,', 1)
     path.write_text(text, encoding="utf-8", newline="\n")
-    with pytest.raises(ValueError, match="config.json is damaged: the entry 'rms_norm_eps' stands there twice"):
+    with pytest.raises(ValueError, match=r"config\.json is damaged: the entry 'rms_norm_eps' stands there twice"):
         load_model(folder)
 
 
@@ -213,7 +213,7 @@ def test_tied_weights_that_are_stored_twice_are_opened_if_they_are_equal(foreign
 
     assert_same_logits(edit_tensors(folder, twice))
     edit_tensors(folder, lambda tensors: tensors["lm_head.weight"].add_(1))
-    with pytest.raises(ValueError, match="lm_head.weight differs from model.embed_tokens.weight"):
+    with pytest.raises(ValueError, match=r"lm_head\.weight differs from model\.embed_tokens\.weight"):
         load_model(folder)
 
 
