@@ -12,6 +12,7 @@ from safetensors.torch import save_file
 
 from course_utils import storyworld, text, training
 from course_utils.checkpoint import fingerprint, load_model
+from course_utils.file_lock import lock_for_writing
 from course_utils.text import CharVocab, load_documents, load_text
 from course_utils.training import Corpus, Trainer, TrainingSettings, train_transformer
 from course_utils.training import __main__ as command
@@ -197,6 +198,84 @@ def test_other_settings_do_not_go_on_and_say_so(tmp_path, change):
         other.resume(tmp_path / "t.safetensors")
 
 
+@pytest.mark.parametrize(
+    ("vocab", "groups"),
+    [
+        (VOCAB, [[*GROUPS[0][:-1], "a end"], GROUPS[1]]),
+        (VOCAB, [GROUPS[0], [*GROUPS[1], "2+2=4"]]),
+        (VOCAB, [GROUPS[1], GROUPS[0]]),
+        # The same ids mean other characters: only the vocabulary tells.
+        (CharVocab([*VOCAB.characters[:-1], "z"]), [[text.replace("t", "z") for text in group] for group in GROUPS]),
+    ],
+)
+def test_other_documents_do_not_go_on_under_the_settings_of_then(tmp_path, vocab, groups):
+    path = tmp_path / "t.safetensors"
+    first = trainer()
+    first.take_step()
+    first.save(path)
+    other = Trainer(new_model(vocab, CONFIG, 0), Corpus(vocab, groups, CONFIG.block_size), SETTINGS)
+    before = weights(other.model).clone()
+    with pytest.raises(ValueError, match="begun with another text: the documents or the vocabulary differ"):
+        other.resume(path)
+    assert torch.equal(weights(other.model), before) and other.step == 0
+
+
+def test_the_order_in_which_settings_were_written_does_not_matter(tmp_path):
+    path = tmp_path / "t.safetensors"
+    one = trainer()
+    one.take_step()
+    one.save(path)
+    with safe_open(path, framework="pt") as file:
+        metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    about = json.loads(metadata["about"])
+    turned = {name: dict(reversed(about[name].items())) for name in reversed(about)}
+    save_file(tensors, path, metadata=metadata | {"about": json.dumps(turned)})
+    second = trainer(TrainingSettings(**{name: getattr(SETTINGS, name) for name in reversed(about["settings"])}))
+    second.resume(path)
+    assert second.step == 1
+
+
+@pytest.mark.parametrize("harm", ["a weight", "a state", "all states", "shape"])
+def test_a_checkpoint_that_lacks_something_is_refused_and_not_filled_up(tmp_path, harm):
+    path = tmp_path / "t.safetensors"
+    one = trainer()
+    one.take_step()
+    one.save(path)
+    with safe_open(path, framework="pt") as file:
+        metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    name = "model.model.norm.weight"
+    if harm == "shape":
+        tensors[name] = torch.ones(1)  # which would be copied to every place
+    drop = {
+        "a weight": [name],
+        "a state": [n for n in tensors if n.startswith("1.") and n.endswith("model.norm.weight")],
+        "all states": [n for n in tensors if n[0] in "01"],
+        "shape": [],
+    }[harm]
+    save_file({n: tensor for n, tensor in tensors.items() if n not in drop}, path, metadata=metadata)
+    with pytest.raises(ValueError, match="damaged: its tensors are not those of the model"):
+        trainer().resume(path)
+
+
+@pytest.mark.parametrize("metadata", [None, {"format": "pt"}, {"about": "no json", "losses": "[]", "n_tokens": "0"}])
+def test_another_file_is_no_checkpoint(tmp_path, metadata):
+    path = tmp_path / "t.safetensors"
+    save_file({"x": torch.ones(1)}, path, metadata=metadata)
+    with pytest.raises(ValueError, match="no checkpoint of a training"):
+        trainer().resume(path)
+
+
+def test_a_checkpoint_that_did_not_note_its_text_is_refused_with_that_reason(tmp_path):
+    path = tmp_path / "t.safetensors"
+    one = trainer()
+    one.save(path)
+    with safe_open(path, framework="pt") as file:
+        metadata, tensors = file.metadata(), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    save_file(tensors, path, metadata={key: value for key, value in metadata.items() if key != "data"})
+    with pytest.raises(ValueError, match="older version of the course, which did not note its text"):
+        trainer().resume(path)
+
+
 def test_a_damaged_checkpoint_says_so(tmp_path):
     path = tmp_path / "t.safetensors"
     trainer().save(path)
@@ -219,11 +298,28 @@ def test_a_checkpoint_with_the_older_names_of_the_weights_is_refused_with_that_r
 
 @pytest.mark.parametrize(
     ("changes", "said"),
-    [(dict(steps=0), "steps is 0"), (dict(batch=(1, 0)), "batch"), (dict(learning_rate=0), "above 0")],
+    [
+        (dict(steps=0), "steps is 0"),
+        (dict(steps=2.5), "steps is 2.5; expected an integer"),
+        (dict(batch=(1, 0)), "batch"),
+        (dict(batch=(1, 2.0)), "A number in batch is 2.0"),
+        (dict(learning_rate=0), "above 0"),
+        (dict(learning_rate=math.inf), "learning_rate is inf"),
+        (dict(learning_rate="3e-3"), "learning_rate is '3e-3'; expected a number"),
+        (dict(clip=math.nan), "clip is nan"),
+        (dict(weight_decay=-1.0), "weight_decay is -1.0; expected a number of 0 or more"),
+        (dict(warmup=-1), "warmup is -1"),
+        (dict(seed=-1), "seed is -1"),
+    ],
 )
 def test_settings_that_cannot_train_are_refused(changes, said):
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises((ValueError, TypeError), match=said):
         TrainingSettings(**changes)
+
+
+def test_a_batch_for_another_number_of_groups_is_refused_before_the_first_step():
+    with pytest.raises(ValueError, match="for 2 groups"):
+        trainer(TrainingSettings(steps=1, batch=(1,)))
 
 
 # The command
@@ -280,6 +376,116 @@ def test_the_command_learns_a_text_of_ones_own(tmp_path, capsys):
     assert "own: " in capsys.readouterr().out
     model, vocab = load_model(tmp_path / "m")
     assert "é" in vocab.characters and model.config.vocab_size == len(vocab)
+
+
+OWN = [
+    "--steps=2",
+    "--layers=1",
+    "--width=16",
+    "--heads=2",
+    "--kv-heads=1",
+    "--context=64",
+    "--batch",
+    "2",
+    "--save-every=1",
+]
+
+
+def text_of(words, path, n=40):
+    random = Random(0)
+    documents = [" ".join(random.choice(words) for _ in range(8)) + "." for _ in range(n)]
+    path.write_text("\n\n".join(documents), encoding="utf-8", newline="\n")
+    return path
+
+
+def refused(arguments, capsys):
+    """What the command says when it refuses, before it has taken a step."""
+    with pytest.raises(SystemExit) as ended, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Trainer, "take_step", lambda _: pytest.fail("it was trained"))
+        main([str(argument) for argument in arguments])
+    assert ended.value.code == 2
+    return capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_text_with_more_characters_than_a_bigram_can_hold_is_learned_and_its_loss_told(tmp_path, capsys):
+    characters = [chr(0x4E00 + i) for i in range(5200)]
+    Random(0).shuffle(characters)
+    path = tmp_path / "big.txt"
+    documents = ["".join(characters[i : i + 52]) + "。" for i in range(0, 5200, 52)]
+    path.write_text("\n\n".join(documents), encoding="utf-8", newline="\n")
+    main([str(tmp_path / "m"), "--text", str(path), *OWN])
+    assert "nats a token; no bigram, since 5209 tokens are too many" in capsys.readouterr().out
+    assert len(load_model(tmp_path / "m")[1]) == 5209
+
+
+def test_going_on_with_another_text_is_refused_and_the_folder_keeps_its_vocabulary(tmp_path, monkeypatch, capsys):
+    first = text_of(["abba", "cab", "bad", "dab"], tmp_path / "a.txt")
+    second = text_of(["wxxw", "yxw", "zyx", "xzw"], tmp_path / "b.txt")
+    take_step = Trainer.take_step
+    with monkeypatch.context() as patched:
+        patched.setattr(Trainer, "take_step", lambda self: take_step(self) if self.step < 1 else interrupt())
+        main([str(tmp_path / "m"), "--text", str(first), *OWN])
+    kept = fingerprint(*load_model(tmp_path / "m"))
+    assert "begun with another text" in refused([tmp_path / "m", "--text", second, *OWN], capsys)
+    assert fingerprint(*load_model(tmp_path / "m")) == kept
+    capsys.readouterr()
+    main([str(tmp_path / "m"), "--text", str(first), *OWN])  # with the text of then it goes on
+    assert "Going on from step 1." in capsys.readouterr().out
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_a_text_that_was_edited_meanwhile_is_another_text(tmp_path, capsys):
+    path = text_of(["abba", "cab"], tmp_path / "a.txt")
+    main([str(tmp_path / "m"), "--text", str(path), *OWN])
+    held_out, *documents = path.read_text(encoding="utf-8").split("\n\n")
+    documents[3] = "abba " + documents[3]
+    path.write_text("\n\n".join([held_out, *documents]), encoding="utf-8", newline="\n")
+    assert "begun with another text" in refused([tmp_path / "m", "--text", path, *OWN], capsys)
+
+
+def test_a_model_that_was_not_trained_in_the_folder_is_not_written_over(tmp_path, capsys):
+    path = text_of(["abba", "cab"], tmp_path / "a.txt")
+    main([str(tmp_path / "m"), "--text", str(path), *OWN])
+    (tmp_path / "m" / CHECKPOINT).unlink()
+    kept = fingerprint(*load_model(tmp_path / "m"))
+    said = refused([tmp_path / "m", "--text", path, *OWN], capsys)
+    assert "holds model.safetensors and no training.safetensors" in said and "--from" in said
+    assert fingerprint(*load_model(tmp_path / "m")) == kept
+
+
+def test_two_runs_in_one_folder_are_refused(tmp_path, capsys):
+    path = text_of(["abba", "cab"], tmp_path / "a.txt")
+    (tmp_path / "m").mkdir()
+    lock = lock_for_writing(tmp_path / "m" / CHECKPOINT)
+    assert "is in use: another run" in refused([tmp_path / "m", "--text", path, *OWN], capsys)
+    lock.release()
+    main([str(tmp_path / "m"), "--text", str(path), *OWN])
+    lock_for_writing(tmp_path / "m" / CHECKPOINT).release()  # the run has let go of it
+
+
+def test_what_the_end_would_trip_over_is_refused_before_the_first_step(tmp_path, capsys):
+    path = text_of(["abba", "cab"], tmp_path / "a.txt")
+    main([str(tmp_path / "start"), "--text", str(path), *OWN])
+    path.write_text("q\n\n" + path.read_text(encoding="utf-8"), encoding="utf-8", newline="\n")  # held out: number 0
+    arguments = [tmp_path / "m", "--text", path, *OWN]
+    assert "'q'" in refused([*arguments, "--from", tmp_path / "start"], capsys)
+    assert "--save-every is 0" in refused([*arguments, "--save-every=0"], capsys)
+    assert "seed is -1" in refused([*arguments, "--seed=-1"], capsys)
+    assert "There is no file" in refused([tmp_path / "m", "--text", tmp_path / "none.txt", *OWN], capsys)
+    assert "a.txt" in refused([path, "--text", path, *OWN], capsys)  # the folder is a file
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_folder_in_the_home_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    path = text_of(["abba", "cab"], tmp_path / "a.txt")
+    main(["~/m", "--text", str(path), *OWN])
+    assert (tmp_path / "home" / "m" / CHECKPOINT).exists() and not (tmp_path / "~").exists()
 
 
 def test_the_package_says_how_it_is_called():

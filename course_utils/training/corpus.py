@@ -1,5 +1,7 @@
 """What a training step sees: a batch of documents from each group, chosen by the seed and the number of the step."""
 
+import hashlib
+import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,6 +27,16 @@ class Corpus:
             raise ValueError("Expected at least one group of documents, and a document in each.")
         self.pad_id = vocab.pad_id
         self.groups = [sorted(self._rows(vocab, group, longest), key=len) for group in groups]
+        self._tokens = vocab.tokens
+
+    def fingerprint(self) -> str:
+        """The sha256 of all that batches depend on: the vocabulary, and each row of each group in its order."""
+        digest = hashlib.sha256(json.dumps(self._tokens).encode())
+        for group in self.groups:
+            digest.update(f"group of {len(group)}".encode())
+            for row in group:
+                digest.update(f" {len(row)}:".encode() + row.astype("<i8").tobytes())
+        return digest.hexdigest()
 
     @staticmethod
     def _rows(vocab: CharVocab, documents: Sequence[str], longest: int) -> list[np.ndarray]:

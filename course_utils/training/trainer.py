@@ -11,9 +11,11 @@ import torch
 import torch.nn.functional as F
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from torch import nn
+from torch import Tensor, nn
 from tqdm.auto import tqdm
 
+from course_utils.arguments import check_integer, check_number
+from course_utils.randomness import check_uint64
 from course_utils.text import CharVocab
 from course_utils.training.corpus import IGNORED, Corpus
 from course_utils.training.muon import Muon
@@ -37,13 +39,19 @@ class TrainingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "batch", tuple(self.batch))
-        if self.steps < 1 or not self.batch or min(self.batch) < 1:
+        counts = [check_integer("A number in batch", count) for count in self.batch]
+        object.__setattr__(self, "batch", tuple(counts))
+        if check_integer("steps", self.steps) < 1 or not counts or min(counts) < 1:
             raise ValueError(
                 f"steps is {self.steps}, batch {self.batch}; expected at least 1 step and document of each."
             )
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate is {self.learning_rate}; expected a number above 0.")
+        check_integer("warmup", self.warmup)
+        check_uint64("seed", self.seed)
+        for name in ("learning_rate", "clip"):
+            if not 0 < check_number(name, getattr(self, name)) < math.inf:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected a number above 0.")
+        if not 0 <= check_number("weight_decay", self.weight_decay) < math.inf:
+            raise ValueError(f"weight_decay is {self.weight_decay}; expected a number of 0 or more.")
 
     def learning_rate_at(self, step: int) -> float:
         """The learning rate of step 0, 1, …"""
@@ -65,6 +73,8 @@ class Trainer:
         ]
         self.losses: list[float] = []
         self.n_tokens = 0
+        self._data = corpus.fingerprint()
+        corpus.batches(settings.batch, settings.seed, 0)  # a batch for another number of groups is refused here
 
     @property
     def step(self) -> int:
@@ -105,6 +115,7 @@ class Trainer:
             "about": json.dumps(self._about()),
             "losses": json.dumps(self.losses),
             "n_tokens": str(self.n_tokens),
+            "data": self._data,
         }
         part = path.with_name(path.name + ".part")
         save_file(tensors, part, metadata=metadata)
@@ -113,7 +124,8 @@ class Trainer:
     def resume(self, path: Path) -> None:
         """Go on from what `save` wrote, as if nothing had happened.
 
-        Raises ValueError if the file is damaged, or was written with another model's shape or other settings.
+        Raises ValueError, before anything is changed, if the file is damaged, or was written with another model's
+            shape, other settings, or other documents.
         """
         try:
             with safe_open(path, framework="pt") as file:
@@ -121,25 +133,54 @@ class Trainer:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 it is not a dict
         except (SafetensorError, OSError) as error:
             raise ValueError(f"{path} is damaged ({error}). Remove it to begin anew.") from None
+        older = f"{path} was written by an older version of the course, "
         if "model.embedding.weight" in tensors:
             raise ValueError(
-                f"{path} was written by an older version of the course, in which the model's weights had other names "
-                f"and another order. Remove it, or use another folder, to begin anew."
+                f"{older}in which the model's weights had other names and another order. Remove it, or use another "
+                f"folder, to begin anew."
             )
-        if json.loads(metadata["about"]) != (about := json.loads(json.dumps(self._about()))):
+        try:
+            there, here = json.loads(metadata["about"]), json.loads(json.dumps(self._about()))
+            losses, n_tokens = json.loads(metadata["losses"]), int(metadata["n_tokens"])
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(f"{path} is no checkpoint of a training. Use another folder.") from None
+        if there != here:
             raise ValueError(
-                f"{path} was begun with {metadata['about']}, and now {json.dumps(about)} is asked for. "
+                f"{path} was begun with {json.dumps(there)}, and now {json.dumps(here)} is asked for. "
                 f"Use the same settings, or another folder."
             )
-        self.losses, self.n_tokens = json.loads(metadata["losses"]), int(metadata["n_tokens"])
+        if "data" not in metadata:
+            raise ValueError(f"{older}which did not note its text. Remove it, or use another folder, to begin anew.")
+        if metadata["data"] != self._data:
+            raise ValueError(
+                f"{path} was begun with another text: the documents or the vocabulary differ. Give the text of then, "
+                f"unchanged, or another folder."
+            )
+        self._restore(path, tensors, begun=bool(losses))
+        self.losses, self.n_tokens = losses, n_tokens
+
+    def _restore(self, path: Path, tensors: dict[str, Tensor], begun: bool) -> None:
+        """Put the tensors in their places, if every place has one. begun: after a step the optimizers have states."""
         parameters = dict(self.model.named_parameters())
+        weights: dict[str, Tensor] = {}
+        states: dict[str, dict[str, Tensor]] = {}
         for stored, tensor in tensors.items():
-            origin, _, rest = stored.partition(".")
+            origin, _, name = stored.partition(".")
             if origin == "model":
-                parameters[rest].data.copy_(tensor)
-            else:
-                key, _, name = rest.partition(".")
-                self.optimizers[int(origin)].state[parameters[name]][key] = tensor
+                weights[name] = tensor
+            else:  # the number of an optimizer
+                key, _, name = name.partition(".")
+                states.setdefault(name, {})[key] = tensor
+        shapes = {name: parameter.shape for name, parameter in parameters.items()}
+        stepped = shapes.keys() if begun else set()
+        if {name: tensor.shape for name, tensor in weights.items()} != shapes or states.keys() != stepped:
+            raise ValueError(f"{path} is damaged: its tensors are not those of the model. Remove it to begin anew.")
+        for name, tensor in weights.items():
+            parameters[name].data.copy_(tensor)
+        for number, optimizer in enumerate(self.optimizers):
+            for stored in (stored for stored in tensors if stored.startswith(f"{number}.")):
+                key, _, name = stored.removeprefix(f"{number}.").partition(".")
+                optimizer.state[parameters[name]][key] = states[name][key]
 
     def _about(self) -> dict:
         return {"settings": asdict(self.settings), "model": asdict(self.model.config)}
