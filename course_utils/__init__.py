@@ -21,6 +21,7 @@ Decoding
     stopping          why a text ends, and the search for stop strings
 
 Models and their caches
+    model_checks      what a model is given, checked before it computes
     bigram            a model with one row of logits for each previous token
     ngram             a model that has counted what follows the last few tokens, and backs off to fewer
     kv_cache          what a transformer keeps of the tokens that it has processed

@@ -13,6 +13,8 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from course_utils.model_checks import check_token_ids
+
 MAX_VOCAB_SIZE = 5_000  # 5,000**2 float64 logits take 200 MB
 _CHUNK = 1 << 22  # tokens counted at a time: bounds the memory for pairs to about 100 MB
 
@@ -109,14 +111,10 @@ class BigramLM(nn.Module):
         token_ids: (B, T) int64. cache: counts the tokens. attention_mask: not needed, since padding stands on
         the left and only the last token counts.
         Returns (B, T, V): position t scores the token after t. These are not T future tokens.
-        Raises ValueError for another shape, an id outside the vocabulary, or a cache of another batch size.
+        Raises ValueError for another shape, an id outside the vocabulary, or a cache of another batch size; TypeError
+            for what is no tensor of integers.
         """
-        if token_ids.ndim != 2:
-            raise ValueError(
-                f"token_ids has shape {tuple(token_ids.shape)}; expected (B, T). One text is a batch of 1."
-            )
-        if (outside := (token_ids < 0) | (token_ids >= len(self.table))).any():  # -1 would be the last row
-            raise ValueError(f"token_ids has {token_ids[outside][0]}; expected ids from 0 to {len(self.table) - 1}.")
+        token_ids = check_token_ids(token_ids, len(self.table))
         if cache is not None:
             if cache.batch_size != token_ids.shape[0]:
                 raise ValueError(f"The cache has {cache.batch_size} rows; token_ids has {token_ids.shape[0]}.")

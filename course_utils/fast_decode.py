@@ -26,6 +26,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.kv_cache import KVCache
+from course_utils.model_checks import check_context
 from course_utils.transformer import Layer, Transformer, rotations
 
 _COMPLEX = {torch.float32: torch.complex64, torch.float64: torch.complex128}
@@ -146,13 +147,11 @@ class PlannedModel:
         self._check(token_ids, cache, attention_mask)
         if cache is None or token_ids.shape[1] != 1:
             return self.planned_from(token_ids, cache)
-        if (position := cache.n_tokens) >= self.block_size:
-            raise ValueError(
-                f"The context would be {position + 1} tokens; the model was made for {self.block_size} (block_size). "
-                f"Shorten the prompt or generate fewer tokens."
-            )
+        check_context((position := cache.n_tokens) + 1, self.block_size)
+        if not 0 <= (token_id := int(token_ids)) < self.config.vocab_size:  # -1 would be the last row
+            raise ValueError(f"token_ids has {token_id}; expected ids from 0 to {self.config.vocab_size - 1}.")
         with self._lock:
-            logits = self._step(int(token_ids), position, cache.store)
+            logits = self._step(token_id, position, cache.store)
         cache.advance(token_ids)
         return logits[None]
 
@@ -163,6 +162,8 @@ class PlannedModel:
                 f"token_ids has the shape {tuple(token_ids.shape)}; a planned model takes one text, (1, T). "
                 f"Use the model itself for several."
             )
+        if token_ids.is_floating_point():
+            raise TypeError(f"token_ids has the dtype {token_ids.dtype}; expected torch.int64.")
         if attention_mask is not None:
             raise ValueError("A planned model takes no attention_mask: one text has no padding. Use the model itself.")
         if model.training:

@@ -11,6 +11,8 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
+from course_utils.arguments import check_integer
+
 
 def kv_cache_bytes(
     n_layer: int, n_kv_head: int, head_dim: int, n_tokens: int, batch_size: int = 1, bytes_per_element: int = 2
@@ -44,7 +46,10 @@ def real_positions(real: Tensor) -> Tensor:
 
 
 def covering(attention_mask: Tensor, n_tokens: int) -> Tensor:
-    """The attention mask (B, S) as bool; ValueError if S is not the number of tokens."""
+    """The attention mask (B, S) as bool; ValueError if S is not the number of tokens, or it has another shape."""
+    if not isinstance(attention_mask, Tensor) or attention_mask.ndim != 2:
+        given = tuple(attention_mask.shape) if isinstance(attention_mask, Tensor) else type(attention_mask).__name__
+        raise ValueError(f"attention_mask is {given}; expected a tensor (B, S), a row for each text.")
     if attention_mask.shape[-1] != n_tokens:
         raise ValueError(
             f"attention_mask covers {attention_mask.shape[-1]} tokens; expected {n_tokens}, cached ones included."
@@ -55,7 +60,7 @@ def covering(attention_mask: Tensor, n_tokens: int) -> Tensor:
 class Weights:
     """Which model a cache belongs to, and whether its weights are still those with which the cache was filled.
 
-    A change is seen by the parameters' version counters; an edit through `.data` goes unseen.
+    A change is seen by the parameters' version counters and types; an edit of numbers through `.data` goes unseen.
     model: weakly referenced, so that a cache keeps no model alive. renew: how to get another cache, for the messages.
     """
 
@@ -63,13 +68,13 @@ class Weights:
         self.model, self._renew = weakref.ref(model), renew
         # A parameter made in inference mode has no count of its changes: for such a model no change is noticed.
         self._parameters = [parameter for parameter in model.parameters() if not parameter.is_inference()]
-        self._versions = [parameter._version for parameter in self._parameters]
+        self._versions = [(parameter._version, parameter.dtype) for parameter in self._parameters]
 
     def check(self, model: nn.Module) -> None:
         """Raise ValueError for another model, and for this one once its weights have changed."""
         if self.model() is not model:
             raise ValueError(f"This cache belongs to another model. {self._renew}")
-        if [parameter._version for parameter in self._parameters] != self._versions:
+        if [(parameter._version, parameter.dtype) for parameter in self._parameters] != self._versions:
             raise ValueError(
                 f"The model's weights have changed since the cache was made, so its keys and values are those of "
                 f"another model. {self._renew}"
@@ -87,6 +92,7 @@ class KVCache:
     """
 
     def __init__(self, model: nn.Module, n_layer: int, n_kv_head: int, head_dim: int, max_tokens: int, batch_size: int):
+        batch_size, max_tokens = check_integer("batch_size", batch_size), check_integer("max_tokens", max_tokens)
         if batch_size < 1 or max_tokens < 1:
             raise ValueError(f"batch_size is {batch_size}, max_tokens {max_tokens}; expected both to be at least 1.")
         self._weights = Weights(model)
@@ -187,6 +193,12 @@ class KVCache:
             other.store, other._ids = self.store.clone(), self._ids.clone()
         other._layers = [layer.unbind() for layer in other.store]
         return other
+
+    def __copy__(self) -> Self:
+        return self.copy()  # a shallow copy would write into the same memory
+
+    def __deepcopy__(self, memo: dict) -> Self:
+        return self.copy()  # and a copy of the model with it would be another model
 
 
 def reuse_prefix(cache: KVCache, token_ids: Sequence[int]) -> int:

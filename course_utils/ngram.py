@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from course_utils.arguments import check_integer
+from course_utils.model_checks import check_token_ids
 
 
 class NgramCache:
@@ -94,13 +95,14 @@ class NgramLM:
 
         Raises ValueError for an id outside the vocabulary, or a cache of another batch size.
         """
+        token_ids = check_token_ids(token_ids, self.vocab_size)
         cache = self.new_cache(len(token_ids)) if cache is None else cache
         if len(token_ids) != cache.batch_size:
             raise ValueError(f"The cache has {cache.batch_size} rows; token_ids has {len(token_ids)}.")
         logits = np.empty((*token_ids.shape, self.vocab_size))
         for row, ids, seen in zip(logits, token_ids.tolist(), cache.rows, strict=True):
             for place, token_id in enumerate(ids):
-                seen.append(check_integer("A token id", token_id, below=self.vocab_size))
+                seen.append(token_id)
                 row[place] = self._logits(seen[max(0, len(seen) - self.n + 1) :] if self.n > 1 else [])
         return torch.from_numpy(logits)
 

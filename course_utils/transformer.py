@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from course_utils.kv_cache import KVCache, causal_mask, covering, real_positions
+from course_utils.model_checks import check_context, check_inputs, dtypes_named
 from course_utils.protocols import Cache
 from course_utils.rotary import Rotation, rotate, rotation_by_halves, rotations
 
@@ -181,6 +182,7 @@ class Transformer(nn.Module):
     cache_class = KVCache
     rotation: Tensor  # (2, block_size, D): cosines and sines by position
 
+    @torch.inference_mode(False)  # parameters made there could not be trained, nor their changes noticed
     def __init__(self, config: TransformerConfig):
         super().__init__()
         self.config, self.block_size = config, config.block_size
@@ -202,7 +204,7 @@ class Transformer(nn.Module):
 
     @property
     def head(self) -> nn.Linear:
-        """The last projection, `lm_head`, under a shorter name."""
+        """Another name of `lm_head`, the last projection."""
         return self.lm_head
 
     def n_parameters(self) -> int:
@@ -221,22 +223,20 @@ class Transformer(nn.Module):
         attention_mask: (B, S), True or 1 for real tokens, over all S tokens, cached ones included; None: no padding.
             Positions count real tokens only, so a row means the same with and without padding.
         Returns logits (B, T, V), in nats; those at padding mean nothing.
-        Raises ValueError for a context longer than block_size, and for what the cache refuses.
+        Raises ValueError for a context longer than block_size, and for what `model_checks` or the cache refuses.
         """
-        return self.lm_head(self.hidden_states(token_ids, cache, attention_mask))
+        with dtypes_named(self):
+            return self.lm_head(self.hidden_states(token_ids, cache, attention_mask))
 
     def hidden_states(
         self, token_ids: Tensor, cache: Cache | None = None, attention_mask: Tensor | None = None
     ) -> Tensor:
         """What the head turns into logits: (B, T, C). Arguments as in `forward`."""
+        token_ids = check_inputs(token_ids, self.config.vocab_size, cache, attention_mask)
         if cache is not None:
             cache.check(self, token_ids)
         positions, mask = self.places(token_ids, cache, attention_mask)
-        if (n_tokens := int(positions.max()) + 1) > self.block_size:
-            raise ValueError(
-                f"The context would be {n_tokens} tokens; the model was made for {self.block_size} (block_size). "
-                f"Shorten the prompt or generate fewer tokens."
-            )
+        check_context(int(positions.max()) + 1, self.block_size)
         cos, sin = self.rotation[:, positions].unsqueeze(2).unbind()  # (B or 1, 1, T, D) each
         x = self.model(token_ids, (cos, sin), mask, cache)
         if cache is not None:

@@ -64,7 +64,7 @@ class SumModel:
     """
 
     def __init__(self, vocab_size=11):
-        self.vocab_size, self.calls, self.caches = vocab_size, [], []
+        self.n_ids, self.calls, self.caches = vocab_size, [], []  # it does not say how many, so any id may pad
 
     def new_cache(self, batch_size=1):
         self.caches.append(batch_size)
@@ -80,13 +80,13 @@ class SumModel:
         if cache is not None:
             sums = sums + cache["sums"][:, None]
             cache["sums"] = sums[:, -1]
-        tokens = torch.arange(self.vocab_size)
+        tokens = torch.arange(self.n_ids)
         return 3 * torch.cos((tokens + 1.0) * (sums[..., None] + 1.0) * 1.7)
 
     def by_hand(self, prompt_ids, params, n, sample=0):
         ids = list(prompt_ids)
         for step in range(n):
-            logits = 3 * torch.cos((torch.arange(self.vocab_size) + 1.0) * (sum(ids) + 1.0) * 1.7)
+            logits = 3 * torch.cos((torch.arange(self.n_ids) + 1.0) * (sum(ids) + 1.0) * 1.7)
             probs = next_token_probs(logits, params)
             ids.append(int(probs.argmax()) if params.greedy else draw(probs, uniform(params.seed, step, sample)))
         return tuple(ids[len(prompt_ids) :])

@@ -80,5 +80,5 @@ def test_bad_input_is_refused():
     ):
         with pytest.raises(ValueError, match=message):
             NgramLM.fit(ids, n, V)
-    with pytest.raises(ValueError, match="A token id is 5"):
+    with pytest.raises(ValueError, match="token_ids has 5"):
         NgramLM.fit([0, 1], 2, V)(torch.tensor([[5]]))

@@ -11,6 +11,7 @@ from course_utils.generation import reproduction
 from course_utils.generation.allow import Allow, name_of
 from course_utils.generation.batch import Batch
 from course_utils.generation.row import Request, Row
+from course_utils.model_checks import vocab_size_of
 from course_utils.protocols import LanguageModel, Vocabulary
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
@@ -96,9 +97,9 @@ def generate(
     allow: an object whose `allowed(token_ids)`, given the ids sampled so far, returns the ids that may come next, or a
         bool mask (V,). What is not allowed is dropped before temperature and filters; the rest is made to add up to 1.
         `logprobs` stay the model's own.
-    Raises ValueError for a character that the vocabulary lacks, a prompt longer than the model's context, or logits
-        that hold NaN or +inf, or where nothing is allowed; TypeError for settings of another type, such as a bare
-        temperature.
+    Raises ValueError for a character that the vocabulary lacks, an id that the model lacks, a prompt longer than the
+        model's context, or logits that hold NaN or +inf, or where nothing is allowed; TypeError for settings of another
+        type, such as a bare temperature.
     """
     row = start(model, vocab, prompt, sampling, stopping, sample, allow)
     origin = reproduction.origin_of(model, vocab, use_cache)
@@ -125,6 +126,8 @@ def generate_batch(
         raise TypeError("prompts is a str; expected a list of them. For one prompt use generate.")
     settings = zip(*(_one_each(value, len(prompts)) for value in (sampling, stopping, sample, allow)), strict=True)
     rows = [start(model, vocab, prompt, *setting) for prompt, setting in zip(prompts, settings, strict=True)]
+    if len(rows) > 1:
+        _refuse_unknown(model, [vocab.pad_id], "padding")
     origin = reproduction.origin_of(model, vocab, use_cache)
     Batch(model, rows, use_cache).run()
     return [finished(row, origin) for row in rows]
@@ -189,7 +192,19 @@ def start(
 ) -> Row:
     """A row that has sampled nothing yet. Raises ValueError or TypeError for what the model cannot continue."""
     context_size = getattr(model, "block_size", None)
-    return Row(Request.of(vocab, prompt, sampling, stopping, sample, context_size, allow))
+    request = Request.of(vocab, prompt, sampling, stopping, sample, context_size, allow)
+    _refuse_unknown(model, request.prompt_ids, f"the prompt {prompt[:60]!r}")
+    return Row(request)
+
+
+def _refuse_unknown(model: LanguageModel, token_ids: Sequence[int], of_what: str) -> None:
+    """ValueError for an id that the model lacks, if it says how many it has."""
+    size = vocab_size_of(model)
+    if size is not None and (unknown := [token_id for token_id in token_ids if not 0 <= token_id < size]):
+        raise ValueError(
+            f"The vocabulary gives the token id {unknown[0]} for {of_what}, and the model has ids from 0 to "
+            f"{size - 1} (vocab_size). Use the vocabulary that the model was trained with."
+        )
 
 
 def finished(row: Row, origin: reproduction.Origin) -> Generation:
