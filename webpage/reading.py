@@ -123,7 +123,7 @@ def image_outputs(cell) -> list:
 
 
 def described(cell, output, number: int, words: dict) -> str:
-    """A picture in words: what a panel says of itself, the title with which a cell has it drawn, or what the cell prints."""
+    """A picture in words: what a panel says of itself, the title that a cell gives it, or what the cell prints."""
     own = "".join(output.data.get("text/plain", ""))
     if own and not _NO_DESCRIPTION.fullmatch(own):
         return own
