@@ -276,9 +276,9 @@ for temperature in TEMPERATURES:
 # %% [markdown] id="own-text"
 # ## Your own text
 #
-# Put the path of a UTF-8 text file in place of `"tales"` and run this cell: `"../my_text.txt"` lies beside the
-# `my_notebooks` folder. Any language will do; blank lines separate documents. Real words are then those that
-# occur in your file.
+# Put the path of a UTF-8 text file in place of `"tales"` and run this cell. `"my_text.txt"` is a file beside your notebook,
+# and `"../my_text.txt"` one in the folder above it. Any language will do; blank lines separate documents. Real words are then
+# those that occur in your file.
 
 # %% id="own-sweep" tags=["nbval-ignore-output"]
 my_source = "tales"

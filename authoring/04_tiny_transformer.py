@@ -5,7 +5,7 @@
 # change when a token is added; read a whole transformer of the kind that today's open models share; train a small one
 # and judge it against two floors.
 #
-# **You need** notebooks 01 and 02. **Time:** 80 minutes, of which about one is training.
+# **You need** notebooks 01 and 02. **Time:** 95 minutes, of which about one is training.
 
 # %% id="setup"
 from unittest import mock
@@ -45,10 +45,11 @@ assert torch.equal(first, second)
 #
 # ## Attention by hand
 #
-# Each token gets three vectors. Its *query* says what it looks for, its *key* what it can be found by, its *value* what it
-# has to give. The score of a query and a key is their dot product, divided by the root of their length. Softmax makes a
-# token's scores to weights, and the token takes the weighted mean of the values. A token may only read itself and what
-# came before. **Guess** the three weights of the *first* token, as a list.
+# In attention, a token collects information from the tokens before it. Three vectors make this possible. The *query* describes
+# what the token looks for, the *key* what a token offers to others, and the *value* what it hands over when it is found. A
+# query and a key are compared by their dot product, divided by the square root of the number of dimensions. Softmax turns
+# one token's scores into weights that add up to 1, and the token receives the weighted mean of the values. A token may read
+# only itself and what came before it. **Guess** the three weights of the *first* token, as a list.
 
 # %% id="guess-weights" tags=["nbval-ignore-output"]
 my_first_weights = ...
@@ -63,13 +64,13 @@ print(scores)
 print(scores.masked_fill(~mask, -torch.inf))
 
 # %% id="weights" tags=["nbval-ignore-output"]
-def attend(q, k, v, mask):
-    """The weights of each token, and its mixture of the values."""
+def weights_and_mixture(q, k, v, mask):
+    """The weights of each of these three tokens, and its mixture of the values."""
     weights = (q @ k.T / 2**0.5).masked_fill(~mask, -torch.inf).softmax(-1)
     return weights, weights @ v
 
 
-weights, mixed = attend(q, k, v, mask)
+weights, mixed = weights_and_mixture(q, k, v, mask)
 predict.beside(my_first_weights, [round(w, 3) for w in weights[0].tolist()], "weights of the first token")
 print(weights)
 print(mixed)
@@ -93,11 +94,29 @@ other_k, other_v = k.clone(), v.clone()
 other_k[2], other_v[2] = torch.tensor([3.0, -1.0]), torch.tensor([-5.0, 5.0])
 changed = {}
 for name, seen in (("with the mask", mask), ("without", torch.ones_like(mask))):
-    before, after = attend(q, k, v, seen)[1], attend(q, other_k, other_v, seen)[1]
+    before, after = (weights_and_mixture(q, *kv, seen)[1] for kv in ((k, v), (other_k, other_v)))
     changed[name] = (before != after).any(-1).nonzero().flatten().tolist()
 predict.beside(my_changed_with_mask, changed["with the mask"], "changed with the mask")
 predict.beside(my_changed_without, changed["without"], "changed without")
 assert changed == {"with the mask": [2], "without": [0, 1, 2]}
+
+# %% [markdown] id="attend-exercise-text"
+# ### Exercise `04.attend` · medium · 15 minutes
+#
+# The cells above compute three tokens with two dimensions. Write it for any sizes: `attend(q, k, v, mask)` returns one
+# tensor, the mixtures (T, Dv).
+#
+# - `q` is (T, D), `k` is (S, D) and `v` is (S, Dv). T and S may differ, and so may D and Dv.
+# - `mask` is bool (T, S), True where a query may attend to a key. It alone decides, and it need not be a triangle. Every row
+#   allows a key.
+# - Large scores must not overflow. A ready-made softmax or attention is welcome.
+
+# %% id="exercise-attend" tags=["exercise:04.attend"]
+def attend(q, k, v, mask):
+    ...
+
+# %% id="check-attend" tags=["check:04.attend", "nbval-ignore-output"]
+check("04.attend", attend)
 
 # %% [markdown] id="mask-exercise-text"
 # *Causal* means just this: the past does not change when the future does. It is what allows a cache (notebook 05). There the
@@ -129,7 +148,7 @@ my_score = ...
 
 # %% id="rope" tags=["nbval-ignore-output"]
 swap = [1, 0, 2]
-assert torch.allclose(attend(q, k, v, mask)[1][2], attend(q, k[swap], v[swap], mask)[1][2])
+assert torch.allclose(weights_and_mixture(q, k, v, mask)[1][2], weights_and_mixture(q, k[swap], v[swap], mask)[1][2])
 table = transformer.rotations(head_dim=2, block_size=512, theta=10000.0)[:, 0]  # (cos, sin) for each position
 
 
@@ -173,7 +192,7 @@ check("04.positions", new_positions)
 #
 # A layer adds two things to each token's vector: what *attention* read from other positions, and what a *feed-forward* part
 # made of this position alone. Before each, *RMSNorm* divides a vector by its root mean square. Attention works in several
-# *heads*, each with a query of its own; here, as in recent models, two query heads share a key/value head, which saves cache.
+# *heads*, each with its own query. Here two query heads share a key/value head, which saves cache; in Llama 3 8B four do.
 # The feed-forward part is gated (*SwiGLU*): one half of its units, passed through silu, multiplies the other.
 
 # %% id="parts-by-hand"

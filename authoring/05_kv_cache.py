@@ -2,8 +2,8 @@
 # # 05 · The KV cache
 #
 # **After this notebook you can** tell prefill from decode by the shapes; say what a cache holds and what it does not;
-# compute its bytes, for any model, and find them in real tensors; say which work it saves and which still grows; and
-# write a loop that feeds each token exactly once.
+# compute its bytes, for models with one key and one value for each head and token, and find them in real tensors; say which
+# work it saves and which still grows; and write a loop that feeds each token exactly once.
 #
 # **You need** notebook 04. **Time:** 70 minutes. A teaching example, not a production benchmark.
 

@@ -161,7 +161,8 @@ for side in ("left", "right"):
 # %% [markdown] id="padding-explained"
 # With the mask all rows have the logits that they have alone, at every real slot. Without it the rows with pads on the left
 # are wrong. Pads on the right do no harm to what is before them, since attention is causal; but the next token is
-# read from the last *real* slot, and slot -1 is a pad. (Decoders pad on the left, so that all rows go on in the same slot.)
+# read from the last *real* slot, and slot -1 is a pad. (The `generate` of transformers
+# pads on the left, so that all rows go on in the same slot; vLLM and llama.cpp pack texts without pads.)
 #
 # ## The clinic
 #
@@ -357,7 +358,7 @@ for token in vocab.decode([first]), vocab.decode([second]):  # how the last text
 # %% [markdown] id="self-test"
 # ## Self-test
 #
-# <details><summary>1. Cached and full logits differ by 8e-6, and logits go up to 15 in float32. Fault or noise?</summary>Noise: a rounding unit of 15 is about 2e-6, and this is four of them. The smallest fault here, keys in bfloat16, differs by hundreds of units.</details>
+# <details><summary>1. Cached and full logits differ by 8e-6, and logits go up to 15 in float32. Fault or noise?</summary>Noise: a rounding unit of 15 is about 2e-6, and this is four of them. The smallest fault here, keys in bfloat16, differs by more than ten thousand.</details>
 # <details><summary>2. A decoder is right in one pass and one token at a time, and wrong when a prompt comes in two parts. Where do you look?</summary>At the mask of a chunk behind a cache: its alignment, and whether there is one.</details>
 # <details><summary>3. Twenty prompts give the same text with and without the cache. What do you know?</summary>That on these prompts no choice changed. Wrong logits often keep the likeliest token where it was; padding, edits and chunks were not tried at all.</details>
 # <details><summary>4. One early word of a long prompt is changed. Which keys and values may stay?</summary>Those before the word. All later ones were computed with it in view.</details>

@@ -166,9 +166,8 @@ def test_ci_runs_the_readmes_command():
 
 
 def test_the_changelog_begins_with_the_version_that_pyproject_names():
-    released = re.findall(
-        r"^## \[(\d+\.\d+\.\d+)\]$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
-    )
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## \[(\d+\.\d+\.\d+)\]$", changelog, re.MULTILINE)
     assert released[0] == PROJECT["project"]["version"] == importlib.metadata.version("scores-to-answers")
     assert released == sorted(released, key=Version, reverse=True) and released[-1] == "0.1.0"
 

@@ -285,7 +285,11 @@ def test_a_whole_notebook_has_a_limit_of_its_own(slow):
 
 def test_ctrl_c_ends_what_runs_and_writes_the_reports(slow):
     command, out = slow
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8")
+
+    def listens():  # also where this run was started in the background, in which a shell has Ctrl-C ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8", preexec_fn=listens)
     process.stdout.readline()
     children = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGINT)

@@ -185,6 +185,7 @@ def planted(key):
     """Wrong solutions whose mistake can be made on lists."""
     known = {case.hint.split("/")[1] for case in CASES[key] if case.hint.startswith(key)}
     functions = [(hint_id, attempt) for hint_id, attempt in WRONG[key] if hasattr(attempt, "__code__")]
+    known.discard("other-call")  # what such a solution answers depends on the calls of other tests in this process
     return [(hint_id, attempt) for hint_id, attempt in functions if hint_id in known and not needs_tensors(attempt)]
 
 

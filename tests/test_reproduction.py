@@ -52,7 +52,7 @@ def test_a_record_leads_back_to_the_text(name, settings, use_cache):
     (model, vocab), (sampling, stopping, sample) = MODELS[name], settings
     result = generate(model, vocab, "the", sampling, stopping, use_cache, sample)
     record = result.record()
-    assert set(record) == set(reproduction.ENTRIES) and through_json(record) == record
+    assert set(record) == {*reproduction.ENTRIES, "allow"} and through_json(record) == record
     again = reproduce(model, vocab, through_json(record))
     assert (again.text, again.token_ids, again.finish_reason) == (result.text, result.token_ids, result.finish_reason)
     assert (again.prompt, again.sample, again.seed, again.stopping) == ("the", sample, result.seed, stopping)

@@ -123,13 +123,15 @@ def image_outputs(cell) -> list:
 
 
 def described(cell, output, number: int, words: dict) -> str:
-    """A picture in words: what a panel says of itself, or the title with which the cell has it drawn."""
+    """A picture in words: what a panel says of itself, the title that a cell gives it, or what the cell prints."""
     own = "".join(output.data.get("text/plain", ""))
     if own and not _NO_DESCRIPTION.fullmatch(own):
         return own
     titles = titles_of(cell.source)
-    title = titles[min(number, len(titles) - 1)] if titles else words["picture"]
-    return f"{title}. {words['numbers-near']}"
+    if titles:
+        return f"{titles[min(number, len(titles) - 1)]}. {words['numbers-near']}"
+    printed = " ".join("".join(one.text for one in cell.outputs if one.output_type == "stream").split())
+    return printed or f"{words['picture']}. {words['numbers-near']}"
 
 
 def titles_of(source: str) -> list[str]:

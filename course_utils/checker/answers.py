@@ -91,7 +91,7 @@ def unchanged(before: Any, after: Any) -> bool:
         return True
     if not hasattr(before, "shape"):
         return type(before) is type(after) and before == after
-    before, after = as_array(before), as_array(after)
+    before, after = (np.asarray(_plain(value, [_MOST])) for value in (before, after))  # a mask holds no numbers
     return before.shape == after.shape and np.array_equal(before, after, equal_nan=True)
 
 

@@ -1,3 +1,3 @@
-"""The exercises of notebook 04: the causal mask, positions, and the number of parameters."""
+"""The exercises of notebook 04: attention, the causal mask, positions, and the number of parameters."""
 
-EXERCISES = ("causal_mask", "positions", "count_parameters")
+EXERCISES = ("attend", "causal_mask", "positions", "count_parameters")

@@ -1,11 +1,14 @@
 """Exercise 10.admit. A prompt needs room for its own tokens and for the first new one."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 from course_utils.checker.answers import as_array
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.recognisers import any_of
 
 
-def admit(waiting: list[int], free_blocks: int, block_size: int) -> int:
+def admit(waiting, free_blocks, block_size):
     """How many prompts from the front of the queue may begin."""
     n = 0
     for n_tokens in waiting:

@@ -1,5 +1,8 @@
 """Exercise 10.shared_blocks. What is known are whole beginnings of texts, and some of them may have been forgotten."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 from collections.abc import Iterable
 
 from course_utils.checker.answers import as_array
@@ -8,7 +11,7 @@ from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, 
 Tokens = tuple[int, ...]
 
 
-def shared_blocks(token_ids: list[int], known: set[Tokens], block_size: int) -> int:
+def shared_blocks(token_ids, known, block_size):
     """How many full blocks at the beginning of a text are known, its last token left out."""
     n = 0
     while (n + 1) * block_size < len(token_ids) and tuple(token_ids[: (n + 1) * block_size]) in known:

@@ -1,5 +1,8 @@
 """Exercise 10.slots. The blocks of a table are no small numbers in order, so that each mistake shows."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 from collections.abc import Callable
 
 from course_utils.checker.answers import as_array
@@ -8,7 +11,7 @@ from course_utils.exercises.common.hints import EARLIER_CALL
 from course_utils.exercises.common.recognisers import any_of
 
 
-def slots(block_table: list[int], n_tokens: int, block_size: int) -> list[tuple[int, int]]:
+def slots(block_table, n_tokens, block_size):
     """The block and the offset in it of each of the first n_tokens tokens of a text."""
     if n_tokens > len(block_table) * block_size:
         raise ValueError(
