@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -188,6 +189,47 @@ def test_numbers_may_be_written_as_one_likes(folders):
     for number in ("03", "3", 3, " 03 ", "03_top_k_top_p", "03_top_k_top_p.ipynb"):
         assert [path.name for path in workspace.select([number], shipped)] == [NAMES[1]]
     assert [path.name for path in workspace.select([], shipped)] == list(NAMES)
+
+
+@pytest.mark.parametrize(
+    "copy", ["03_top_k_top_p_backup", "03_top_k_top_p_v2", "03_top_k_top_p-Copy1", "03_a_first_try"]
+)
+def test_of_two_notebooks_with_one_number_none_is_taken_silently(folders, copy):
+    shipped, mine = folders
+    workspace.fill(shipped, mine)
+    shutil.copy(mine / NAMES[1], mine / f"{copy}.ipynb")
+    with pytest.raises(ValueError, match=rf"'03' means .*{copy}.*Give the whole name"):
+        workspace.select(["03"], mine)
+    for name in (copy, "03_top_k_top_p"):
+        assert [path.stem for path in workspace.select([name], mine)] == [name]
+    assert [path.name for path in workspace.select(["00"], mine)] == [NAMES[0]]
+    assert {path.stem for path in workspace.select([], mine)} == {name.removesuffix(".ipynb") for name in NAMES} | {
+        copy
+    }
+
+
+def test_a_name_that_no_notebook_has_is_not_taken_for_its_number(folders):
+    shipped, mine = folders
+    workspace.fill(shipped, mine)
+    for name in ("03_top_k", "03_", "3_top_k_top_p", "03_top_k_top_p.2026-01-01_00-00-00"):
+        with pytest.raises(ValueError, match="There is no notebook"):
+            workspace.select([name], mine)
+
+
+def test_a_dated_copy_is_not_a_second_notebook(folders):
+    shipped, mine = folders
+    workspace.fill(shipped, mine)
+    workspace.reset("03", shipped, mine)
+    assert len(list(mine.glob("03_*.ipynb"))) == 2
+    assert [path.name for path in workspace.select(["03"], mine)] == [NAMES[1]]
+
+
+def test_a_copy_with_a_byte_order_mark_is_updated_like_any_other(folders):
+    shipped, mine = folders
+    workspace.fill(shipped, mine)
+    copy = mine / NAMES[1]
+    copy.write_bytes(b"\xef\xbb\xbf" + copy.read_bytes())
+    assert "newest version already" in workspace.update("03", shipped, mine)
 
 
 @pytest.mark.parametrize("content", [b"<<<<<<< HEAD\n", b"{}", b'{"cells": [{}]}'])

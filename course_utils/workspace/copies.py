@@ -6,7 +6,6 @@ tell the learner when the course has a newer version of a notebook.
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterable
 from datetime import datetime
@@ -112,24 +111,29 @@ def notebooks_in(folder: Path) -> list[Path]:
 def select(numbers: Iterable[str | int], folder: Path) -> list[Path]:
     """The notebooks of `folder` with these numbers ("03", 3, "03_top_k_top_p"); all of them if none is given.
 
-    Raises ValueError for a number that is not there; it lists those that are.
+    Raises ValueError for a number or name that is not there, and lists those that are; and for a number that two
+    notebooks have, such as one and a copy of it beside it.
     """
     found = notebooks_in(folder)
-    by_number = {path.name[:2]: path for path in found}
     chosen = []
     for given in numbers:
-        match = re.fullmatch(r"(\d+)(_.*)?", str(given).strip())
-        if match is None or match[1].zfill(2) not in by_number:
-            there = ", ".join(by_number) or "none"
+        name = str(given).strip().removesuffix(".ipynb")
+        number = name.zfill(2) if name.isdigit() else None
+        fitting = [path for path in found if path.stem == name or path.name[:2] == number]
+        if not fitting:
+            there = ", ".join(dict.fromkeys(path.name[:2] for path in found)) or "none"
             raise ValueError(f"There is no notebook {given!r} in {folder.name}/. Its notebooks: {there}.")
-        chosen.append(by_number[match[1].zfill(2)])
+        if len(fitting) > 1:
+            names = ", ".join(path.stem for path in fitting)
+            raise ValueError(f"{given!r} means {names} in {folder.name}/. Give the whole name of the one you mean.")
+        chosen += fitting
     return chosen or found
 
 
 def _version_in(path: Path) -> str | None:
     """The version that a copy was made from, also if the copy cannot be read."""
     try:
-        return version_of(path, json.loads(path.read_text(encoding="utf-8")))
+        return version_of(path, json.loads(path.read_text(encoding="utf-8-sig")))
     except (OSError, ValueError, RecursionError):
         return version_of(path, None)
 
@@ -137,7 +141,7 @@ def _version_in(path: Path) -> str | None:
 def _read_notebook(path: Path, advice: str | None = None) -> dict:
     """advice: what to do if the file is not a notebook."""
     try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
+        notebook = json.loads(path.read_text(encoding="utf-8-sig"))
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])  # the format allows a list of lines as well
             cell["cell_type"]
