@@ -582,9 +582,10 @@ def test_a_value_is_shown_in_one_short_line(value, text):
 
 
 @pytest.mark.parametrize("enabled", [True, False])
-def test_the_function_runs_in_the_callers_gradient_mode(enabled):
+def test_the_function_runs_without_gradients_and_the_notebooks_mode_stays(enabled):
     with torch.set_grad_enabled(enabled):
-        assert running.run(torch.is_grad_enabled, (), 5).value is enabled
+        assert running.run(torch.is_grad_enabled, (), 5).value is False
+        assert torch.is_grad_enabled() is enabled
 
 
 def test_a_long_value_is_cut():

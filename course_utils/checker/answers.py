@@ -121,6 +121,9 @@ def _describe_other(value: Any) -> str:
             return f"a {type(value).__name__}"
     if inspect.isgenerator(value):
         return "a generator"
+    if isinstance(value, list | tuple) and any(hasattr(item, "detach") for item in value):
+        brackets = "()" if isinstance(value, tuple) else "[]"  # PyTorch's own text depends on its print options
+        return _shorten(brackets[0] + ", ".join([*map(describe, value[:4]), *["..."][: len(value) > 4]]) + brackets[1])
     if callable(value):
         return f"the function {getattr(value, '__name__', type(value).__name__)}"
     try:

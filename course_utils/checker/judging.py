@@ -21,6 +21,7 @@ from course_utils.checker.exercise import (
     ValueExercise,
     holds,
 )
+from course_utils.checker.own_state import own_state
 
 PASSED, WRONG, RAISED, NOT_ATTEMPTED = "passed", "wrong", "raised", "not attempted"
 WORDS = {PASSED: "Passed", WRONG: "Not yet", RAISED: "Raised", NOT_ATTEMPTED: "Not attempted"}
@@ -38,7 +39,15 @@ class Finding:
 
 
 def judge(exercise: Exercise, attempt: object, seconds: float | None = None) -> Finding:
-    """Judge an attempt. seconds: the limit for all calls of the learner's function together."""
+    """Judge an attempt. seconds: the limit for all calls of the learner's function together.
+
+    The verdict does not depend on the notebook's settings, and leaves them as they are: see `own_state`.
+    """
+    with own_state():
+        return _judge(exercise, attempt, seconds)
+
+
+def _judge(exercise: Exercise, attempt: object, seconds: float | None) -> Finding:
     if attempts.is_nothing(attempt):
         return Finding(NOT_ATTEMPTED, headline=attempts.REPLACE_THE_DOTS)
     if isinstance(exercise, ValueExercise):

@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from course_utils.checker.own_state import own_state
+
 LIMIT = 5.0  # seconds for all the cases of one check together
 _GRACE = 1.0  # seconds in which a thread may react to being stopped
 _MAX_PRINTED = 4000  # characters kept of what the function prints
@@ -57,7 +59,7 @@ def run(function: Callable, args: tuple, seconds: float) -> Run:
     Nothing that the function raises comes out of here, SystemExit included. An interrupt by the learner does.
     """
     result, done = Run(), threading.Event()
-    call = _in_callers_gradient_mode(function)
+    call = _without_gradients(function)
     outcome = result  # the thread keeps this one: if it is left behind, it must not write to a later result
 
     def target() -> None:
@@ -73,6 +75,7 @@ def run(function: Callable, args: tuple, seconds: float) -> Run:
     thread = threading.Thread(target=target, daemon=True, name="a learner's function")
     printed = _Bounded()
     with (
+        own_state(),
         contextlib.redirect_stdout(printed),
         contextlib.redirect_stderr(printed),
         _nothing_displayed(),
@@ -90,15 +93,14 @@ def run(function: Callable, args: tuple, seconds: float) -> Run:
     return result
 
 
-def _in_callers_gradient_mode(function: Callable) -> Callable:
-    """PyTorch keeps one gradient mode for each thread; the learner's function gets that of the notebook."""
+def _without_gradients(function: Callable) -> Callable:
+    """PyTorch keeps one gradient mode for each thread. In a new one it is on, and here it is off, as in `own_state`."""
     torch = sys.modules.get("torch")
     if torch is None:
         return function
-    enabled = torch.is_grad_enabled()
 
     def call(*args: Any) -> Any:
-        with torch.set_grad_enabled(enabled):
+        with torch.no_grad():
             return function(*args)
 
     return call
