@@ -91,7 +91,7 @@ predict.beside(my_probability, probs[0], "first probability")
 # ### Exercise `01.softmax` · easy · 8 minutes
 #
 # Write `softmax(logits)` over the last axis, for any shape (..., V). Large logits must not overflow; `-inf` gives 0.
-# Use `exp` and sums, not a ready-made softmax.
+# `exp` and sums are all that it needs.
 
 # %% id="exercise-softmax" tags=["exercise:01.softmax"]
 def softmax(logits):

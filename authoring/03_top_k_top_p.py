@@ -109,8 +109,9 @@ widgets.explore_logits(three, ["first", "second", "third"], SamplingParams(top_p
 #
 # ### Exercise `03.top_p` · hard · 15 minutes
 #
-# Write `top_p_filter(logits, p)` for (..., V), with 0 < p <= 1. The crossing token stays. Each row is filtered on its own.
-# The kept logits stand where they stood and are unchanged; the others become `-inf`. The input must not change.
+# Write `top_p_filter(logits, p)` for (..., V), with 0 < p <= 1, where 1 keeps every token. The crossing token stays. Each row
+# is filtered on its own. The kept logits stand where they stood and are unchanged; the others become `-inf`. The input
+# must not change.
 
 # %% id="exercise-top-p" tags=["exercise:03.top_p"]
 def top_p_filter(logits, p):

@@ -177,7 +177,7 @@ for pair in (0, 4, 7):
 #
 # ### Exercise `04.positions` · easy · 5 minutes
 #
-# Write `new_positions(n_cached, n_new)`: the positions, int64 of the shape (n_new,), of new tokens that come after n_cached
+# Write `new_positions(n_cached, n_new)`: the positions, integers of the shape (n_new,), of new tokens that come after n_cached
 # earlier ones. Positions count from 0. Both numbers may be 0.
 
 # %% id="exercise-positions" tags=["exercise:04.positions"]
@@ -209,7 +209,7 @@ print("silu(gate) * up:    ", torch.nn.functional.silu(gate) * up)
 #
 # ### Exercise `04.count_parameters` · medium · 12 minutes
 #
-# Write `count_parameters(config)` for a `TransformerConfig`: the number of weights as an int. There are no biases. With
+# Write `count_parameters(config)` for a `TransformerConfig`: the number of weights. There are no biases. With
 # `tie_embeddings` the embedding is the head too, and counts once. Use `config.head_dim` and `config.n_inner`.
 
 # %% id="exercise-count" tags=["exercise:04.count_parameters"]

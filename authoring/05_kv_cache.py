@@ -170,7 +170,7 @@ predict.beside(my_bytes_a_token, token, "bytes a token")
 #
 # ### Exercise `05.kv_bytes` · easy · 6 minutes
 #
-# Write the bytes of all keys and values, as an int. All six sizes are ints.
+# Write the bytes of all keys and values. All six sizes are ints.
 
 # %% id="exercise-kv-bytes" tags=["exercise:05.kv_bytes"]
 def kv_bytes(n_layer, n_kv_head, head_dim, n_tokens, batch_size, bytes_per_element):

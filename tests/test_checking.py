@@ -129,6 +129,31 @@ def test_a_missing_return_is_named(capsys):
     assert "`return` is missing" in capsys.readouterr().out
 
 
+def test_an_attempt_that_gives_none_at_first_is_an_attempt():
+    def reads_nothing(text):
+        try:
+            return jsn.loads(text)  # noqa: F821
+        except Exception:
+            return None
+
+    verdict = check("07.read_call", reads_nothing)
+    assert (verdict.status, verdict.hint_id) == ("wrong", "by-hand") and "gave None" in verdict.text
+
+    def says_none(text):
+        return None
+
+    def returns_what_sort_gives(logits):
+        return logits.tolist().sort()
+
+    assert check("07.read_call", says_none).status == "not attempted"
+    assert check("01.softmax", returns_what_sort_gives).status == "wrong"
+
+
+def test_a_mask_is_shown(capsys):
+    verdict = check("04.causal_mask", lambda n_query, n_key: torch.ones(n_query, n_key).bool().tril())
+    assert "gave [[True, False, False, False, False], [True, True, False, False, False], [True, " in verdict.text
+
+
 def test_none_in_a_later_case_is_wrong():
     def only_rows(logits):
         return logits.softmax(-1) if logits.ndim == 1 else None

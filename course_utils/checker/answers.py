@@ -114,7 +114,7 @@ def describe(value: object) -> str:
 def _describe_other(value: Any) -> str:
     if hasattr(value, "detach"):
         try:
-            if value.numel() <= 12:
+            if value.numel() <= 20:  # a mask of 3 queries and 5 keys is shown
                 return _shorten(str(value.detach().cpu().tolist()))
             return f"a {type(value).__name__} of the shape {tuple(value.shape)}"
         except Exception:  # a verdict is shown for any answer

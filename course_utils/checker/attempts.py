@@ -31,13 +31,20 @@ def why_none(function: object) -> str | None:
 
 def _is_stub(function: Callable) -> bool:
     """True if the body is nothing but a docstring, `...`, `pass` or `raise NotImplementedError`."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, TypeError, SyntaxError, ValueError):
+    tree = _tree(function)
+    if tree is None:
         return False  # no source to look at: its result will tell
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.FunctionDef):
         return False
     return all(_says_nothing(statement) for statement in tree.body[0].body)
+
+
+def _tree(function: Callable) -> ast.Module | None:
+    """The syntax of the function's source; None if there is none, or none that stands alone, as that of a lambda."""
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return None
 
 
 def _says_nothing(statement: ast.stmt) -> bool:
@@ -49,11 +56,21 @@ def _says_nothing(statement: ast.stmt) -> bool:
     )
 
 
+def _returns_something(function: Callable) -> bool:
+    """True if the source can be read, and somewhere returns more than a constant such as None."""
+    tree = _tree(function)
+    returns = [] if tree is None else [node.value for node in ast.walk(tree) if isinstance(node, ast.Return)]
+    return any(value is not None and not isinstance(value, ast.Constant) for value in returns)
+
+
 def why_no_answer(run: Run, function: Callable) -> str | None:
-    """Why this is not an attempt, by what its first call gave. To no first case is None the right answer."""
+    """Why this is not an attempt, by what its first call gave. To no first case is None the right answer.
+
+    A function that gave None and has a `return` with something in it was written: it is an attempt, and a wrong one.
+    """
     # Libraries raise this too, for what they cannot do, and so does `input` where there is no one to answer.
     if type(run.error) is NotImplementedError and _RAISED in (learner_line(run.error, function) or _RAISED):
         return "The function says that it is not implemented."
-    if run.error is None and not run.stopped and is_nothing(run.value):
+    if run.error is None and not run.stopped and is_nothing(run.value) and not _returns_something(function):
         return "The function returned nothing. If you have written it, a `return` is missing."
     return None

@@ -83,6 +83,8 @@ EXERCISE = FunctionExercise(
         Case("smallest", "this is the id of the smallest logit.", _HAND, Recognises(4)),
         Case("counted-from-one", "ids count from 0.", _HAND, Recognises(2)),
         Case("second", "this is the id of the second largest logit.", _HAND, Recognises(3)),
+        Case("axis-of-one", "the id is right, and it stands in an axis of length 1. The last axis goes away: of one "
+             "row the answer is one number.", _HAND, Recognises([1])),
         Case("by-hand", "look for the largest of the five logits. Its place, counted from 0, is the id.", _HAND,
              Equals(1)),
         Case("other-call", "this is the id of an earlier call. Look at the argument: nothing is kept between calls, "

@@ -89,7 +89,8 @@ EXERCISE = FunctionExercise(
     cases=(
         Case("multiplied", "the logits were multiplied by T. A low temperature must make the distribution sharper, and "
              "this one became flatter.", _HAND, Recognises(_at(_PAIR, 2))),
-        Case("temperature-ignored", "these are the probabilities at T = 1. The temperature has no effect yet.", _HAND,
+        Case("temperature-ignored", "these are the probabilities at T = 1. The temperature has no effect yet, or "
+             "it cancels: probabilities that are divided by T and made to add up to 1 are what they were.", _HAND,
              Recognises(_P)),
         Case("divided-probabilities", "the probabilities were divided by T. They no longer add up to 1. Divide the "
              "logits, before softmax.", _HAND, Recognises(_P / 0.5)),

@@ -51,7 +51,7 @@ def _above(limit: float) -> np.ndarray:
     return keep(_SIX, lambda row: np.flatnonzero(softmax(row) >= limit).tolist())
 
 
-def _tied(logits: Rows, p: float, number: int) -> Case:
+def _tied(hint_id: str, hint: str, logits: Rows, p: float, number: int) -> Case:
     """A case with equal logits: `number` of the likeliest tokens stay, unchanged. Which of equal ones is open."""
     row = np.asarray(logits, dtype=np.float32).astype(np.float64)
 
@@ -62,11 +62,7 @@ def _tied(logits: Rows, p: float, number: int) -> Case:
             return False
         return np.isneginf(array[~kept]).all() and row[~kept].max() <= row[kept].min()
 
-    hint = (
-        "a comparison of logits or probabilities cannot tell equal tokens apart. Only as many as reach p stay, also "
-        "of equal ones."
-    )
-    return Case("exact-ties", hint, _on(logits, p), Holds(holds), error_is_typical=True)
+    return Case(hint_id, hint, _on(logits, p), Holds(holds), error_is_typical=True)
 
 
 _HALF = _logits(0.45, 0.5, 0.05)
@@ -89,6 +85,10 @@ _FOUR_AXES, _FOUR_AXES_TEXT = made(2, 1, 3, 3, by=7, modulo=18, over=4)
 _HAND = _on(_HALF, 0.8)
 
 _SMALL_P = "a small p is used as it is. The likeliest token always stays, and with it only as many as reach p."
+_TIES = (
+    "a comparison of logits or probabilities cannot tell equal tokens apart. Only as many as reach p stay, also of "
+    "equal ones."
+)
 _P_ONE = "p = 1 needs every token, unlikely ones too, and may come as a whole number."
 _NEAR = (
     "a total that has reached p by a little has reached it, and one just below has not. Nothing is added or rounded."
@@ -105,7 +105,8 @@ _MINUS_INF = (
 EXERCISE = FunctionExercise(
     id="03.top_p",
     writes="`top_p_filter(logits, p)`",
-    contract="(..., V), 0 < p <= 1; the crossing token stays; per row; original order; input unchanged",
+    contract="(..., V), 0 < p <= 1, where 1 keeps every token; the crossing token stays; per row; original order; "
+    "input unchanged",
     difficulty="hard",
     minutes=15,
     hints=(
@@ -142,6 +143,9 @@ EXERCISE = FunctionExercise(
         Case("mask-not-unsorted", "the right number of tokens stays, but other ones. The decision was made in sorted "
              "order and applied in the order of the ids.", _on(_ORDER, 0.55),
              Recognises(any_of([_ORDER[0], -INF, -INF], [-INF, -INF, _ORDER[2]]))),
+        Case("gathered", "the kept logits stand at other ids. `gather` reads from the places that the sort gives; to "
+             "bring the decision back, `scatter` writes to them.", _on(_ORDER, 0.55),
+             Recognises([-INF, -INF, _ORDER[1]])),
         Case("by-hand", "sort by hand, add up until the total reaches p, and mark what was added. Those tokens stay as "
              "they are, where they are.", _HAND, Equals(_RIGHT_P)),
         Case("other-call", OTHER_CALL, _on(_HALF[::-1], 0.8), Recognises(any_of(_RIGHT_P, [*_HALF[:0:-1], -INF]))),
@@ -158,8 +162,8 @@ EXERCISE = FunctionExercise(
         _asks("overflow", _OVERFLOW, [1000.0, 999.0, 0.0], 0.8),
         _asks("overflow", _OVERFLOW, [-1001.0, -1000.0, -1004.0], 0.8),
         _asks("near-p", _NEAR, [1000.25, 1000.0, 999.75], 0.4),
-        _tied(_logits(0.4, 0.3, 0.3), 0.5, 2),
-        _tied([2.0, 2.0, 2.0, 2.0], 0.6, 3),
+        _tied("exact-ties", _TIES, _logits(0.4, 0.3, 0.3), 0.5, 2),
+        _tied("exact-ties", _TIES, [2.0, 2.0, 2.0, 2.0], 0.6, 3),
         Case("other-axis", "tokens of other rows were sorted or added up together. A row of logits is a distribution "
              "of its own, along the last axis.", _on(_COLUMNS, 0.5), Recognises(top_p(_COLUMNS.T, 0.5).T)),
         _asks("per-row", "each row has its own order and its own number of tokens.", _PER_ROW, 0.8),
@@ -183,5 +187,9 @@ EXERCISE = FunctionExercise(
         _asks("long-row", _TAIL, _SIXTY, 0.97, f"logits {_SIXTY_TEXT}"),
         _asks("long-row", _TAIL, _LONG, 0.995, f"logits {_LONG_TEXT}"),
         _asks("small-p", _SMALL_P, _LONG, 0.0072, f"logits {_LONG_TEXT}"),
+        _tied("reached-p", "two tokens of 0.25 have reached 0.5, and a third one stayed. A total that is equal to p "
+              "has reached it: a token stays only if the total before it is below p.", [0.0, 0.0, 0.0, 0.0], 0.5, 2),
+        _asks("p-one-tail", "p = 1 keeps every token. In float32 the running total is 1 before the last of them: add "
+              "up in float64, or let p = 1 through.", [0.0, -1.0, -30.0], 1.0),
     ),
 )  # fmt: skip

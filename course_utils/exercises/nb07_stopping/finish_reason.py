@@ -79,8 +79,9 @@ _LARGE = "counts may be large. Compare them with ==: `is` asks for the same obje
 EXERCISE = FunctionExercise(
     id="07.finish_reason",
     writes="`finish_reason(last_is_eos, stop, call_complete, n_new, max_new_tokens, n_context, context_size)`",
-    contract="a FinishReason, or None to go on; EOS, then STOP_STRING, TOOL_CALL, LENGTH, CONTEXT; LENGTH if n_new = "
-    "max_new_tokens, CONTEXT if n_context = context_size; stop is None or the str that matched",
+    contract="a member of FinishReason, such as FinishReason.EOS, or None to go on; EOS, then STOP_STRING, TOOL_CALL, "
+    "LENGTH, CONTEXT; LENGTH if n_new = max_new_tokens, CONTEXT if n_context = context_size; stop is None or the str "
+    "that matched",
     difficulty="easy",
     minutes=8,
     hints=(

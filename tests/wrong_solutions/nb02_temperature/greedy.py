@@ -70,7 +70,7 @@ def a_word(logits):
     return str(int(logits.reshape(-1).argmax()))
 
 
-@wrong("by-hand")
+@wrong("axis-of-one")
 def in_a_list(logits):
     return [int(logits.reshape(-1).argmax())]
 
@@ -92,6 +92,16 @@ def by_size(logits):
 @wrong("flattened")
 def flattened(logits):
     return logits.argmax()
+
+
+@wrong("axis-of-one")
+def greedy_by_topk(logits):
+    return logits.topk(1, dim=-1).indices
+
+
+@wrong("axis-of-one")
+def greedy_axis_stays(logits):
+    return logits.argmax(dim=-1, keepdim=True)
 
 
 @wrong("axis-kept")

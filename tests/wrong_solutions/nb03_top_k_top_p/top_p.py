@@ -441,9 +441,58 @@ def p_ascending(logits, p):
     return logits.masked_fill(remove.scatter(-1, order, remove), -INF)
 
 
+@wrong("gathered")
+def p_logits_gathered(logits, p):
+    ranked, order = logits.sort(-1, descending=True)
+    probs = ranked.softmax(-1)
+    return ranked.masked_fill(probs.cumsum(-1) - probs >= p, -INF).gather(-1, order)
+
+
+@wrong("mask-not-unsorted")
+def p_mask_gathered(logits, p):
+    ranked, order = logits.sort(-1, descending=True)
+    probs = ranked.softmax(-1)
+    return logits.masked_fill((probs.cumsum(-1) - probs >= p).gather(-1, order), -INF)
+
+
+@wrong("reached-p")
+def p_passed_only(logits, p):
+    ranked, order = logits.double().sort(-1, descending=True)
+    probs = ranked.softmax(-1)
+    keep = probs.cumsum(-1) - probs <= p
+    return logits.masked_fill(~keep.scatter(-1, order, keep), -INF)
+
+
+@wrong("reached-p")
+def p_loop_until_above(logits, p):
+    if logits.dim() > 1:
+        return torch.stack([p_loop_until_above(row, p) for row in logits])
+    probs = logits.double().softmax(0)
+    out, total = torch.full_like(logits, -INF), 0.0
+    for i in probs.argsort(descending=True, stable=True).tolist():
+        out[i] = logits[i]
+        total += probs[i].item()
+        if total > p and p < 1:
+            break
+    return out
+
+
+@wrong("p-one-tail")
+def p_in_float32(logits, p):
+    ranked, order = logits.sort(-1, descending=True)
+    probs = ranked.softmax(-1)
+    keep = probs.cumsum(-1) - probs < p
+    return logits.masked_fill(~keep.scatter(-1, order, keep), -INF)
+
+
+@right
+def p_float32_but_for_one(logits, p):
+    return logits.clone() if p == 1 else p_in_float32(logits, p)
+
+
 @right
 def p_by_rank(logits, p):
-    probs, order = logits.softmax(-1).sort(-1, descending=True)
+    probs, order = logits.double().softmax(-1).sort(-1, descending=True)
     n = (probs.cumsum(-1) < p).sum(-1, keepdim=True) + 1
     rank = order.argsort(-1)
     return logits.masked_fill(rank >= n, -INF).tolist()
