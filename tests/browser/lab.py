@@ -167,6 +167,13 @@ class Notebook:
         light = str(name == "Light").lower()
         self.page.wait_for_selector(f'body[data-jp-theme-light="{light}"]', state="attached")
 
+    def resize(self, width: int, height: int = 1000) -> None:
+        """Give the window another size, and wait until JupyterLab has laid itself out in it."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.wait_for_function(f"() => {CURRENT}.node.getBoundingClientRect().right <= innerWidth + 1"
+                                    f" && {CURRENT}.node.getBoundingClientRect().right >= innerWidth - 60")  # fmt: skip
+        self.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
     def panels(self):
         """The panels on the page, in order."""
         return self.page.locator(".jp-OutputArea section.course-panel")

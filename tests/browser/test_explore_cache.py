@@ -76,10 +76,10 @@ def test_it_is_readable_in_both_themes_and_whole_at_900_pixels(notebook, theme):
     panel = notebook.panel()
     assert panel.evaluate(CONTRAST) == []
     panel.screenshot(path=SHOTS / f"cache_{theme.lower()}.png")
-    notebook.page.set_viewport_size({"width": 900, "height": 1000})
+    notebook.resize(900)
     wide = panel.evaluate("panel => [...panel.querySelectorAll('figure, p, label, select')]"
                           ".some(node => node.getBoundingClientRect().right > innerWidth)")  # fmt: skip
     notebook.page.screenshot(path=SHOTS / f"cache_900_pixels_{theme.lower()}.png")
-    notebook.page.set_viewport_size({"width": 1400, "height": 1000})
+    notebook.resize(1400)
     notebook.theme("Light")
     assert not wide

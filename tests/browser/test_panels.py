@@ -309,7 +309,7 @@ def test_text_and_marks_stand_out_in_both_themes(scratch, theme):
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_nothing_is_cut_off_at_900_pixels(scratch, theme):
-    scratch.page.set_viewport_size({"width": 900, "height": 1000})
+    scratch.resize(900)
     scratch.theme(theme)
     for index in (0, 1):
         panel = scratch.panel(index)
@@ -326,7 +326,7 @@ def test_nothing_is_cut_off_at_900_pixels(scratch, theme):
         assert cut == []
         scratch.page.screenshot(path=SHOTS / f"900_pixels_{index}_{theme.lower()}.png")
     scratch.theme("Light")
-    scratch.page.set_viewport_size({"width": 1400, "height": 1000})
+    scratch.resize(1400)
 
 
 def test_an_error_is_shown_and_the_panel_lives_on(scratch):
