@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from course_utils.arguments import check_integer
 from course_utils.generation import start
+from course_utils.generation.allow import Allow
 from course_utils.generation.batch import Batch
 from course_utils.generation.row import Row
 from course_utils.protocols import LanguageModel, NamedVocabulary
@@ -211,19 +212,21 @@ def run_with_tools(
     max_rounds: int = 4,
     use_cache: bool = True,
     sample: int = 0,
+    allow: Allow | None = None,
 ) -> list[Turn]:
     """Continue the prompt, run the calls that the model completes, and let it go on with their results.
 
     The result enters the context as `<result>…</result>`, tokens that are forced: they are fed to the same cache, and
     belong neither to a turn's text nor to its token_ids. The budget, and the step of the draw, count sampled tokens
     over all turns. A call without a result ends the text: an error as a result is nothing that the model has ever seen.
-    max_rounds: how many calls may run. The other arguments are those of `generation.generate`.
+    max_rounds: how many calls may run. The other arguments are those of `generation.generate`; `allow` is asked with
+        the ids sampled over all turns, without the forced ones.
     """
     max_rounds = check_integer("max_rounds", max_rounds)
     _check_tools(tools)
     if isinstance(stopping, StopCriteria):  # the row refuses anything else
         stopping = replace(stopping, tool_calls=True)
-    row = start(model, vocab, prompt, sampling, stopping, sample)
+    row = start(model, vocab, prompt, sampling, stopping, sample, allow)
     batch = Batch(model, [row], use_cache)
     turns: list[Turn] = []
     while True:

@@ -536,3 +536,27 @@ def test_rounds_are_an_integer(max_rounds, error):
 def test_settings_of_another_type_are_refused():
     with pytest.raises(TypeError, match=r"expected SamplingParams\(…\) and StopCriteria\(…\)"):
         run_with_tools(NoModel(), VOCAB, QUESTION, stopping=50)
+
+
+class Counting:
+    """Allows the ids that a list names, one a step, and notes what it was asked with."""
+
+    def __init__(self, ids):
+        self.ids, self.asked = ids, []
+
+    def allowed(self, token_ids):
+        self.asked.append(list(token_ids))
+        return [self.ids[len(token_ids)]]
+
+
+def test_what_may_come_is_said_over_all_turns_and_without_the_result():
+    vocab = CharVocab.from_text(DIVIDE + "0123456789")
+    spoken = vocab.encode('<call>{"tool": "add", "args": [1, 2]}</call>')
+    ids = [*spoken, vocab.ids["3"], vocab.eos_id]
+    allow = Counting(ids)
+    model = Transformer(TransformerConfig(len(vocab), 1, 2, 1, 16, 100))
+    turns = run_with_tools(model, vocab, "", {"add": operator.add}, SamplingParams(seed=1), allow=allow)
+    assert [(turn.result, turn.text) for turn in turns] == [("3", ""), (None, "3")]
+    assert allow.asked == [ids[:n] for n in range(len(ids))]
+    with pytest.raises(TypeError, match="a method allowed"):
+        run_with_tools(NoModel(), vocab, "", allow=[1, 2])
