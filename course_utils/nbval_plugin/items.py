@@ -60,7 +60,7 @@ class NotebookFile(IPyNbFile):
         self.ended = f"{self.path.name} cannot be read"
         yield UnreadableNotebook.from_parent(self, name="readable", reason=unreadable)
 
-    def cells(self) -> list[pytest.Item]:
+    def cells(self) -> list[Any]:
         """All that nbval makes of the file, before the first of it is used."""
         return list(super().collect())
 
@@ -76,6 +76,8 @@ class NotebookFile(IPyNbFile):
 class CourseFile(NotebookFile):
     """A notebook of the course, with a test for each of its exercises."""
 
+    notebook: str
+
     def __init__(self, *args: Any, notebook: str, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.notebook = notebook
@@ -86,9 +88,9 @@ class CourseFile(NotebookFile):
         self.key = secrets.token_hex(32)
         self.until: float | None = None  # when the whole notebook's time is over
 
-    def cells(self) -> list[pytest.Item]:
+    def cells(self) -> list[Any]:
         """The cells, then the exercises."""
-        cells: list[pytest.Item] = []
+        cells: list[Any] = []
         for cell in super().cells():
             name = cell_name(cell.cell_num, cell.cell.metadata)
             kwargs = {"cell_num": cell.cell_num, "cell": cell.cell, "options": cell.options}
