@@ -6,7 +6,7 @@ Contracts
     protocols         what the parts expect of a model, a vocabulary and a cache
 
 Texts
-    arguments         numbers that a caller gives, checked
+    arguments         numbers and paths that a caller gives, checked
     text              texts, documents and the character vocabulary
     file_lock         one writer at a time for what a long run keeps
     bpe               a vocabulary of byte sequences

@@ -16,9 +16,10 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors
 from torch import Tensor, nn
 
+from course_utils.arguments import as_path
 from course_utils.llama_config import config_to_json, read_config, read_json
 from course_utils.protocols import NamedVocabulary
-from course_utils.text import BOS, DATA, EOS, PAD, SPECIALS, CharVocab, as_path
+from course_utils.text import BOS, DATA, EOS, PAD, SPECIALS, CharVocab
 from course_utils.transformer import Transformer
 
 SHIPPED_MODELS = ("tiny_llama",)

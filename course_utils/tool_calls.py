@@ -119,8 +119,7 @@ def run_call(text: str, tools: Tools) -> tuple[Outcome, str | None]:
     except ValueError:
         return Outcome.WRONG_ARGUMENTS, None
     except TypeError as error:
-        where = error.__traceback__
-        if where is not None and where.tb_next is None:  # raised by a built-in function, which has no signature to ask
+        if (trace := error.__traceback__) and trace.tb_next is None:  # by a built-in function, without a signature to ask
             return Outcome.WRONG_ARGUMENTS, None
         raise
     return _written(tool, result)
@@ -219,8 +218,7 @@ def run_with_tools(
     The result enters the context as `<result>…</result>`, tokens that are forced: they are fed to the same cache, and
     belong neither to a turn's text nor to its token_ids. The budget, and the step of the draw, count sampled tokens
     over all turns. A call without a result ends the text: an error as a result is nothing that the model has ever seen.
-    max_rounds: how many calls may run. The other arguments are those of `generation.generate`; `allow` is asked with
-        the ids sampled over all turns, without the forced ones.
+    max_rounds: how many calls may run. The other arguments are those of `generation.generate`.
     """
     max_rounds = check_integer("max_rounds", max_rounds)
     _check_tools(tools)

@@ -101,7 +101,7 @@ class _Summary:
         path = self.config.getoption("--exercises-report")
         if path is None or hasattr(self.config, "workerinput"):  # under xdist the controller writes
             return
-        target = Path(path)
+        target = Path(os.path.expanduser(path))  # no shell reads the ~ in --exercises-report=~/verdicts.json
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.with_name(f".{target.name}.draft")
         text = json.dumps(self.entries(), indent=1, ensure_ascii=False) + "\n"

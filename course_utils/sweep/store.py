@@ -12,13 +12,13 @@ from typing import Any, TextIO
 
 from filelock import BaseFileLock
 
+from course_utils.arguments import as_path
 from course_utils.checkpoint import fingerprint
 from course_utils.file_lock import lock_for_writing
 from course_utils.generation.reproduction import OLDER
 from course_utils.protocols import LanguageModel, NamedVocabulary
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
-from course_utils.text import as_path
 
 KIND = "sweep of prompts, settings and seeds"
 FORMAT = 2  # of the file; another number is another meaning of a line
