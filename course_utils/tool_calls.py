@@ -119,7 +119,7 @@ def run_call(text: str, tools: Tools) -> tuple[Outcome, str | None]:
     except ValueError:
         return Outcome.WRONG_ARGUMENTS, None
     except TypeError as error:
-        if (trace := error.__traceback__) and trace.tb_next is None:  # by a built-in function, without a signature to ask
+        if (trace := error.__traceback__) and trace.tb_next is None:  # by a built-in without a signature
             return Outcome.WRONG_ARGUMENTS, None
         raise
     return _written(tool, result)
