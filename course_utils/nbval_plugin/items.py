@@ -60,7 +60,7 @@ class NotebookFile(IPyNbFile):
         self.ended = f"{self.path.name} cannot be read"
         yield UnreadableNotebook.from_parent(self, name="readable", reason=unreadable)
 
-    def cells(self) -> list[pytest.Item]:
+    def cells(self) -> list[Any]:
         """All that nbval makes of the file, before the first of it is used."""
         return list(super().collect())
 
@@ -86,9 +86,10 @@ class CourseFile(NotebookFile):
         self.key = secrets.token_hex(32)
         self.until: float | None = None  # when the whole notebook's time is over
 
-    def cells(self) -> list[pytest.Item]:
+    def cells(self) -> list[Any]:
         """The cells, then the exercises."""
-        cells: list[pytest.Item] = []
+        assert self.notebook is not None
+        cells = []
         for cell in super().cells():
             name = cell_name(cell.cell_num, cell.cell.metadata)
             kwargs = {"cell_num": cell.cell_num, "cell": cell.cell, "options": cell.options}
