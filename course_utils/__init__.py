@@ -33,6 +33,7 @@ Models and their caches
     step_cost         what one forward pass costs, counted from a model's sizes
     llama_config      a model's config.json, by any program
     checkpoint        a model and its vocabulary on disk, as other libraries store them
+    gguf_file         the same model as one file for llama.cpp
 
 From a prompt to a text
     constrained       which tokens may come next, if the text shall fit a JSON schema

@@ -76,8 +76,6 @@ class NotebookFile(IPyNbFile):
 class CourseFile(NotebookFile):
     """A notebook of the course, with a test for each of its exercises."""
 
-    notebook: str
-
     def __init__(self, *args: Any, notebook: str, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.notebook = notebook
@@ -90,7 +88,8 @@ class CourseFile(NotebookFile):
 
     def cells(self) -> list[Any]:
         """The cells, then the exercises."""
-        cells: list[Any] = []
+        assert self.notebook is not None
+        cells = []
         for cell in super().cells():
             name = cell_name(cell.cell_num, cell.cell.metadata)
             kwargs = {"cell_num": cell.cell_num, "cell": cell.cell, "options": cell.options}
