@@ -27,6 +27,7 @@ Models and their caches
     kv_cache          what a transformer keeps of the tokens that it has processed
     rotary            positions as angles
     transformer       a tiny Llama
+    head_weights      where its heads look: attention weights, computed anew
     quantised_cache   the same cache with numbers of one byte
     fast_decode       the same transformer, its step for one text planned once
     speculative       a draft proposes tokens, and the model checks several in one pass
