@@ -30,8 +30,8 @@ tales = text.load_documents("tales", "validation")
 # %% [markdown] id="noise-text"
 # ## Two ways to one number
 #
-# In notebook 05 a cache saved time. Did it also leave the result as it was? To answer that we must know how equal two
-# right results are. A computer rounds after each addition, so the order of a sum matters. Here are three numbers, added
+# In notebook 05 a cache saved time. Did it also leave the result as it was? First we need to know how
+# close two right results come to each other. A computer rounds after each addition, so the order of a sum matters. Here are three numbers, added
 # in two orders.
 
 # %% id="sum"
@@ -84,7 +84,7 @@ assert not same_token and same_token.argmax_agreement == 1 and not same_distribu
 #
 # ## A check must be able to fail
 #
-# Here is a check that looks reasonable. We give it three pairs that are not the same: NaN and 0.5, nothing and
+# Here is a check that looks reasonable. We give it three pairs that it ought to refuse: NaN and 0.5, nothing and
 # nothing, one number and three numbers. (NaN, *not a number*, is what 0 / 0 gives.) **Guess:** for how many of the three
 # does it say True?
 
@@ -131,8 +131,8 @@ check("06.same_logits", same_logits)
 # ## Before any comparison: eval mode
 #
 # *Dropout* sets some of a model's inner numbers to zero while it is trained, and draws anew at each call which ones.
-# A model in *training mode* does so, a model in *eval mode* does not. **Guess:** is a small model with a dropout of 0.5
-# equal to itself in training mode, called twice with the same tokens? (`True` or `False`)
+# A model in *training mode* does so, a model in *eval mode* does not. We call a small model with a dropout of 0.5
+# twice with the same tokens, in training mode. **Guess:** are the two results equal? (`True` or `False`)
 
 # %% id="guess-dropout" tags=["nbval-ignore-output"]
 my_equal_to_itself = ...
@@ -145,7 +145,8 @@ in_training = compare_logits(small(ids), small(ids)).equal
 print("equal to itself in training mode:", in_training)
 print("and in eval mode:", compare_logits(small.eval()(ids), small(ids)).equal)
 greedy = SamplingParams(greedy=True)
-answers = [generation.generate(small.train(), vocab, "The ", greedy, StopCriteria(10)).text for _ in range(2)]
+ten = StopCriteria(10)
+answers = [generation.generate(small.train(), vocab, "The ", greedy, ten).text for _ in range(2)]
 print("two calls of generate give the same text:", answers[0] == answers[1])
 print("still in training mode afterwards:", small.training)
 
@@ -164,7 +165,7 @@ assert answers[0] == answers[1] and cached_equals_full(small, ids, 5) and small.
 # ## Padding: the same row alone and in a batch
 #
 # The rows of a batch have one length, so short texts are filled up with *pads*. A *mask* has a 1 where a token is real.
-# A text must not notice its pads. Two rules see to that: no query attends to a pad, and positions count real
+# Pads must not change a text's logits. Two rules see to that: no query attends to a pad, and positions count real
 # tokens only. **Guess** the positions of the first row of the mask [[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]], as a list.
 # Write 0 for a pad.
 
@@ -230,8 +231,8 @@ assert all(with_mask and without == (side == "right" or n == 9) for (side, n), (
 # ## The clinic
 #
 # Sixteen decoders have the same weights. Fifteen of them have one fault each, and one is sound. We call them *specimens*
-# and begin with their texts. Each continues some prompts greedily by twelve characters. **Guess:** of the texts
-# that come from *wrong* logits, which share is still the sound decoder's text?
+# and begin with their texts. Each continues some prompts greedily by twelve characters. Think of the texts
+# that come from *wrong* logits. **Guess** what share of them is equal to the sound decoder's text.
 
 # %% id="guess-same-texts" tags=["nbval-ignore-output"]
 my_share_of_same_texts = ...
@@ -245,7 +246,7 @@ for name, model in (("sound", sound), *((letter, specimens[letter]) for letter i
 # %% id="texts" tags=["nbval-ignore-output"]
 counts = clinic.texts_and_logits(specimens, sound, vocab, prompts, 12)
 n_wrong, n_both = counts["wrong logits"].sum(), counts["both"].sum()
-print(f"{n_both} of {n_wrong} texts from wrong logits are the sound decoder's text; of {len(prompts)} prompts:")
+print(f"{n_both} of {n_wrong} texts from wrong logits equal the sound decoder's; {len(prompts)} prompts:")
 print(counts.to_string(float_format="{:.0e}".format))
 predict.beside(my_share_of_same_texts, float(n_both / n_wrong), "share")
 
@@ -270,7 +271,8 @@ decode = {letter: reports["decode"] for letter, reports in examined.items()}
 title = "A prompt of 24 tokens, then one at a time, against the sound model"
 figure = plots.divergence_grid(decode, title, [clinic.SPLIT])
 begins = {letter: "-" if report else report.first_divergence.position for letter, report in decode.items()}
-print("the first position that differs:", "  ".join(f"{letter} {place}" for letter, place in begins.items()))
+print("the first position that differs, - for none:")
+print("  ".join(f"{letter} {place}" for letter, place in begins.items()))
 
 # %% [markdown] id="situations-text"
 # Wrong positions of new tokens do not touch the prompt, so the difference begins after it, at 24 or 25. Wrong keys show
@@ -285,7 +287,7 @@ print("the first position that differs:", "  ".join(f"{letter} {place}" for lett
 # | future | *chunk* twice, the second time with another last token | no change before the last token |
 # | again | one pass, twice | the same logits twice |
 # | left pads | one pass with five pads on the left, and a mask | the same logits at the real tokens |
-# | edit | the cache has seen a text with another sixth token; now this text is asked for | the same logits |
+# | edit | the cache has seen a text with another sixth token; now this text is fed | the same logits |
 # | update | after the prompt all weights grow by a tenth; then one token at a time | the changed model's logits |
 #
 # In the table that the next cell prints, a dot means that the logits are equal. Otherwise you see the first position that differs,
@@ -295,7 +297,8 @@ print("the first position that differs:", "  ".join(f"{letter} {place}" for lett
 def shown(report):
     return "·" if report else f"{report.first_divergence.position}: {report.max_abs_diff:.0e}"
 
-cells = {letter: {name: shown(report) for name, report in reports.items()} for letter, reports in examined.items()}
+cells = {letter: {name: shown(report) for name, report in reports.items()}
+         for letter, reports in examined.items()}
 table = pd.DataFrame(cells).T
 print(table.to_string())
 
@@ -342,7 +345,7 @@ check("06.diagnose", diagnose)
 # ## When may old keys and values be used again?
 #
 # They may be used again if a fresh run would compute the same ones. That takes the same tokens before them, the same
-# positions and the same weights. `reuse_prefix` cuts a cache down to the tokens with which a new prompt begins as well.
+# positions and the same weights. `reuse_prefix` keeps the beginning that a cache and a new prompt have in common.
 # **Guess:** the cache holds [1, 2, 3, 4, 5], and the new prompt is [1, 2, 9, 4]. How many tokens of the prompt need not be
 # fed?
 
@@ -377,8 +380,8 @@ for name, model in (("changed weights", other), ("another model", sound)):
         print(f"{name}: {error}")
 
 # %% [markdown] id="would-have-come-text"
-# What would have come without the refusal? Two specimens show it: the one that keeps old keys after an edit, and the one
-# that keeps them after a change of the weights. Then we drop the oldest 20 of 60 tokens, as one might to make room. Once
+# What would happen without the refusal? Two specimens show it: the one that keeps old keys after an edit, and the one
+# that keeps them after a change of the weights. Then we drop the oldest 20 of 60 tokens, as a program might do to make room. Once
 # we leave the kept keys as they are, and once we turn them back to their new positions.
 
 # %% id="would-have-come" tags=["nbval-ignore-output"]
@@ -418,8 +421,8 @@ assert in_chunks(unseen, [4], [1], cache=cache).shape == (1, 1, len(vocab))  # n
 # at one. A search found them: it began where the training tales come closest to a tie, and changed one early letter after
 # another as long as the two logits came closer.
 #
-# We compute the logits after each text in three right ways. **Guess:** after how many of the texts do the three ways not
-# all choose the same token?
+# We compute the logits after each text in three right ways. **Guess:** after how many of the texts will one way
+# choose another token than the others do?
 
 # %% id="guess-flips" tags=["nbval-ignore-output"]
 my_flips = ...
@@ -428,16 +431,19 @@ my_flips = ...
 found = clinic.nearest_ties(sound, n_best=budget.choose(8, 3))[::-1]  # the nearest comes last
 ties = clinic.gaps_at_ties(sound, found)
 for (tokens, _), (_, tie) in zip(found, ties.iterrows(), strict=True):
-    print(f"…{vocab.decode(tokens.tolist())[-20:]!r}: {vocab.label(tie['first'])} before {vocab.label(tie['second'])}, "
-          f"in nats: {'  '.join(f'{tie[way]:+.1e}' for way in clinic.WAYS)}")
+    first, second = (vocab.label(tie[place]) for place in ("first", "second"))
+    print(f"…{vocab.decode(tokens.tolist())[-20:]!r}: {first} before {second}, in nats: "
+          f"{'  '.join(f'{tie[way]:+.1e}' for way in clinic.WAYS)}")
 print("the ways:", *clinic.WAYS, sep="  ")
 
 # %% id="flips" tags=["nbval-ignore-output"]
 print(f"smallest gap {found[-1][1]:.0e}; the right ways' logits differ by up to {ties.noise.max():.0e}")
 predict.beside(my_flips, int(ties.flipped.sum()), f"of {len(ties)} texts with a flip")
 prompt = vocab.decode(found[-1][0].tolist())
-for token in vocab.decode([ties["first"].iloc[-1]]), vocab.decode([ties["second"].iloc[-1]]):
-    print(f"after {token!r}: {token + generation.generate(sound, vocab, prompt + token, greedy, twelve).text!r}")
+for place in ("first", "second"):
+    token = vocab.decode([ties[place].iloc[-1]])
+    written = generation.generate(sound, vocab, prompt + token, greedy, twelve).text
+    print(f"after {token!r}: {token + written!r}")
 
 # %% id="assert-ties" tags=["assertions"]
 assert ties.equal.all() and ties.noise.max() > 0 and found[-1][1] < compare_logits(*list(clinic.right_ways(
@@ -446,8 +452,8 @@ assert 4 < 8e-6 / (15 * unit) < 5  # self-test 1
 
 # %% [markdown] id="limits-explained"
 # Where the gap is smaller than the noise, the greedy choice may depend on the way, though all three ways are right.
-# After such a choice the texts differ. Whether one flipped in your run is printed above, since it depends on the weights
-# and the processor. At the last text the gap is within the tolerance, so the check accepts either choice. Greedy decoding
+# After such a choice the texts differ. Whether a choice flipped in your run is printed above. It depends on the
+# weights and the processor. At the last text the gap is within the tolerance, so the check accepts either choice. Greedy decoding
 # draws no random numbers, and yet only the same machine and the same versions promise you the same text.
 #
 # So **equal text proves little**: D kept every text with wrong logits. And **unequal text proves little**: right logits
