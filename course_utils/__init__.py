@@ -40,6 +40,7 @@ From a prompt to a text
     constrained       which tokens may come next, if the text shall fit a JSON schema
     generation        from a prompt to a text: one way for every model, alone, in a batch or streamed
     serving           many texts at once: blocks of cache, shared beginnings, requests that come and go
+    engines           llama.cpp beside our code: run here if it is installed, and otherwise as it was recorded
     compare_logits    the one equivalence check
     clinic            decoders with planted faults, and what tells them apart
     tool_calls        a call is read, judged, run, and its result fed back
