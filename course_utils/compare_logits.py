@@ -71,7 +71,8 @@ class LogitsReport:
         rows, positions = self.differences.shape
         same = f"argmax the same at {self.argmax_agreement:.0%}"
         types = " and ".join(dict.fromkeys(self.dtypes))
-        where = f"\n  ({types}, {rows} x {positions} positions, {same}, KL up to {self.max_kl:.1e})"  # one line would be wrapped
+        # One line would be wrapped in a notebook's cell.
+        where = f"\n  ({types}, {rows} x {positions} positions, {same}, KL up to {self.max_kl:.1e})"
         if self.equal:
             return f"equal: |difference| up to {self.max_abs_diff:.1e}, within {self.tolerance:.1e}{where}"
         return f"different: |difference| up to {self.max_abs_diff:.1e}, above {self.tolerance:.1e}{first}{where}"

@@ -55,6 +55,10 @@ ORDER = "{(0,): 'temperature first', (0, 1): 'truncation first'}"
 ORDER_SOLVED = code(f'check("03.which_order", {ORDER})', "check:03.which_order")
 SKIPPED = code('check("03.which_order", {})', "check:03.which_order", "nbval-skip")
 
+# A verdict as it was stored before it had HTML, in a cell without a tag; what the cell prints before it comes first.
+STORED = "Now:\nPassed: 00.first_answer\n"
+OLD_OUTPUT = notebook(IMPORT, code('print("Now:")\ncheck("00.first_answer", 269)', printed=STORED))
+
 NOTEBOOKS = {
     "right": notebook(IMPORT, *first_answer(269)),
     "wrong": notebook(IMPORT, *first_answer(500)),
@@ -226,7 +230,11 @@ def runs(tmp_path_factory):
         "lax": ({**NOTEBOOKS, **BROKEN}, "--nbval-lax", f"--nbval-cell-timeout={TIMEOUT}"),
         "dealt out": ({name: NOTEBOOKS[name] for name in DEALT_OUT}, "--nbval-lax", "-n", "2"),
         "submissions": ({**GOOD, **BAD}, "--nbval-lax"),
-        "strict": ({"differs": differs, "open": NOTEBOOKS["open"]}, "--nbval", "--exercises=strict"),
+        "strict": (
+            {"differs": differs, "open": NOTEBOOKS["open"], "old output": OLD_OUTPUT},
+            "--nbval",
+            "--exercises=strict",
+        ),
     }
     environments = {"strict": {"PYTHONWARNINGS": "error"}}  # a warning is an error there
     with ThreadPoolExecutor(2) as pool:
@@ -381,6 +389,10 @@ def test_strict_tells_another_output_from_a_wrong_answer(strict):
     assert told.startswith("Cell 1: the output differs from the one stored") and "No exercise is judged" in told
     assert strict.said("differs", "00.first_answer").startswith("Not yet: 00.first_answer (equal-shares)")
     assert strict.outcome("differs", "Cell 4 (check:00.first_answer)") == "passed"  # its output is the learner's
+
+
+def test_a_verdict_equals_one_that_was_stored_as_text(strict):
+    assert strict.outcome("old output", "Cell 2") == "passed"
 
 
 def test_unattempted_exercises_fail_with_strict_only(strict, lax):
