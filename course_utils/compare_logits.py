@@ -7,7 +7,7 @@ largest of right ones can tie.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -162,10 +162,10 @@ def in_chunks(
 
 
 def _chunk_lengths(split: int | Sequence[int], T: int) -> list[int]:
-    if isinstance(split, (list, tuple, range)):
+    if isinstance(split, Iterable) and getattr(split, "ndim", None) != 0:
         lengths = [check_integer("A length in split", length) for length in split]
     else:
-        first = check_integer("split", split, at_least=-T)  # what it must be is said below
+        first = check_integer("split", split, at_least=-(2**63))  # type: ignore[arg-type]  # what it must be is said below
         lengths = [first] + [1] * (T - first if first < T else 0)
     if not lengths or min(lengths) < 1 or sum(lengths) != T:
         raise ValueError(
