@@ -14,6 +14,7 @@ from numbers import Real
 
 import numpy as np
 
+from course_utils.arguments import check_number
 from course_utils.metrics import Interval, entries
 
 LARGEST = sys.float_info.max
@@ -226,5 +227,5 @@ def _values(name: str, given: Sequence[float]) -> np.ndarray:
 
 
 def _check_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
+    if not 0 < check_number("confidence", confidence) < 1:
         raise ValueError(f"confidence is {confidence}; expected a share between 0 and 1, such as 0.95.")

@@ -8,6 +8,7 @@ import math
 import torch
 from torch import Tensor
 
+from course_utils.arguments import as_tensor
 from course_utils.sampling.ranking import EPSILON
 from course_utils.sampling.settings import checked_k, checked_share, checked_temperature
 
@@ -97,7 +98,7 @@ def _softmax(logits: Tensor) -> Tensor:
 
 def as_logits(logits: object) -> Tensor:
     """As a float tensor with a last axis, free of NaN and +inf, and with a token left in each row."""
-    logits = torch.as_tensor(logits)
+    logits = as_tensor("logits", logits)
     if not logits.is_floating_point():
         logits = logits.double()
     if logits.ndim == 0 or not logits.shape[-1]:
