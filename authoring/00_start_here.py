@@ -221,7 +221,7 @@ solution("00.first_answer")
 #
 # | notebook | what you find out | minutes |
 # |---|---|---|
-# | [01 One forward pass](01_one_forward_pass.ipynb) | what scores are, and why one pass is not an answer | 85 |
+# | [01 One forward pass](01_one_forward_pass.ipynb) | what scores are, and why one pass is not an answer | 90 |
 # | [02 Temperature](02_temperature.ipynb) | what it does to the scores, and what it cannot do | 70 |
 # | [03 Top-k and top-p](03_top_k_top_p.ipynb) | which tokens stay, and why the order of the steps matters | 85 |
 # | [04 A tiny transformer](04_tiny_transformer.ipynb) | how attention lets a model keep the facts of a tale | 100 |

@@ -99,6 +99,7 @@ def test_what_the_learner_decides_is_not_compared(name):
 # Their assertions stand in folded cells of their own. Put a notebook's name here once its assertions do.
 FOLDED = [
     "00_start_here",
+    "01_one_forward_pass",
     "02_temperature",
     "03_top_k_top_p",
     "04_tiny_transformer",

@@ -74,7 +74,7 @@ EXERCISE = FunctionExercise(
     id="01.last_logits",
     writes="`last_logits(logits, lengths)`",
     contract="(B, T, V), (B,) → (B, V): last valid position of right-padded rows",
-    difficulty="medium",
+    difficulty="hard",
     minutes=10,
     hints=(
         "A row of length 1 has one valid position, number 0. So where is the last one of a row of length n?",
