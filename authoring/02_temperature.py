@@ -26,10 +26,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown] id="two-candidates-text"
 # ## Two candidates
 #
-# Suppose that a model gives two candidates for the next token the logits 2 and 1. Softmax turns them into the
+# There are two candidates for the next token, and a model gives them the logits 2 and 1. Softmax turns these into the
 # probabilities 0.731 and 0.269. A *temperature* T is a positive number that divides every logit before softmax:
-# $p_i \propto e^{z_i / T}$. The sign $\propto$ means that these values are then divided by their sum, so that they add up to
-# 1. At T = 1 nothing changes.
+# $p_i \propto e^{z_i / T}$. The sign $\propto$ means that the values are then divided by their sum, as softmax does. At T = 1
+# nothing changes.
 #
 # **Guess** the probability of the first token at T = 0.5 and at T = 2. Write both guesses in place of the dots.
 
@@ -140,7 +140,7 @@ assert all(row.argsort(descending=True).tolist() == [0, 1, 2, 3] for row in rows
 # As T approaches 0, the likeliest token takes almost all of the probability. At T = 0 itself the division fails. Decoders
 # therefore have a separate mode, *greedy*. It draws no random number and takes the token with the largest logit. In
 # vLLM and llama.cpp, `temperature=0` is another way to ask for greedy. In transformers a temperature of 0 is an error, and
-# you ask with `do_sample=False`. The next cell shows what a plain division gives, and what our package answers.
+# `do_sample=False` asks for greedy. The next cell shows what a plain division gives, and what our package answers.
 
 # %% id="zero"
 print("0 as a divisor:", (torch.tensor([2.0, 1.0]) / 0).softmax(-1))
@@ -310,9 +310,9 @@ assert by_length == sorted(by_length)  # longer texts repeat more
 # same ones again and again. At a high temperature it also takes rare pairs: it repeats little, and few of its words are
 # real. Neither end is better in itself.
 #
-# The spread matters as much as the mean. Take one text at T = 1 and one at T = 2. In 81 % of all 576 such pairs, the text at
-# T = 1 has the larger share of real words, and so it has in 20 of the 24 pairs with the same seed. A single pair would
-# therefore mislead you about one time in five.
+# The spread matters as much as the mean. Take one text at T = 1 and one at T = 2. There are 576 such pairs, and in 81 % of
+# them the text at T = 1 has the larger share of real words. Among the 24 pairs with the same seed it has the larger share in
+# 20. So a single pair would mislead you about one time in five.
 
 # %% [markdown] id="limits-text"
 # **What this does not prove.** A bigram sees only the last token, and the same token always brings the same row of scores.
@@ -352,7 +352,7 @@ assert [round(torch.special.entr(probs).sum().item(), 2) for probs in of.values(
 # Our draw lays the probabilities on a ruler and uses one u for each token that it chooses. *Gumbel-max* draws in another way.
 # It takes a random number $u_i$ for every token of the vocabulary, adds the noise $-\ln(-\ln u_i)$ to the logit $z_i / T$, and
 # chooses the token with the largest sum. Each token then wins with exactly the probability that softmax gives it, although
-# nobody has computed one. **Before you run it:** what share of the draws should the first of [2, 1] win at T = 0.5?
+# no softmax was computed. **Before you run it:** what share of the draws should the first of [2, 1] win at T = 0.5?
 
 # %% id="gumbel"
 generator = torch.Generator().manual_seed(0)
@@ -365,8 +365,8 @@ for temperature in (0.5, 1, 2):
 
 # %% [markdown] id="own-text"
 # The shares agree. vLLM and gpt-fast draw in an equivalent way, because PyTorch's own draw, `torch.multinomial`, makes the
-# processor wait for the GPU. The price is a random number for every token of the vocabulary at every step. Here one u a step is enough: the
-# running sums of 81 probabilities cost little, nothing waits, and you can see on the ruler where u falls.
+# processor wait for the GPU. The price is a random number for every token of the vocabulary at every step. Here one u a
+# step is enough: the running sums of 81 probabilities cost little, nothing waits, and the ruler shows where u falls.
 #
 # ## Your own text
 #
@@ -394,7 +394,7 @@ for temperature in TEMPERATURES:
 # | it is tempting to think | rather |
 # |---|---|
 # | a low temperature makes the model know more | the scores are the same; the choice falls more often on the likeliest token |
-# | T = 2 ruins a text | it ruined the bigram's words; most of the transformer's were still real |
+# | T = 2 ruins every text | most of the transformer's words were still real |
 # | the likeliest token is the right one | it is the one that the model prefers; notebook 08 counts how often it is right |
 # | a model repeats itself because T is low | here a model with one token of memory did; a large one may have other reasons |
 # | one text at each temperature shows which is better | about one pair in five would have misled us |
@@ -415,9 +415,10 @@ for temperature in TEMPERATURES:
 # ## Summary
 #
 # Temperature divides the logits. It makes the distribution sharper or flatter and keeps the order. At 0 a decoder is greedy,
-# which is a mode and not a division. The bigram repeated itself more and wrote more real words at low temperatures. Its weights never
-# changed. **Next:** [03 Top-k and top-p](03_top_k_top_p.ipynb)
+# which is a mode and not a division. At low temperatures the bigram repeated itself more and wrote more real words. Its
+# weights never changed. **Next:** [03 Top-k and top-p](03_top_k_top_p.ipynb)
 #
-# **Sources.** D. Ackley, G. Hinton, T. Sejnowski, *A learning algorithm for Boltzmann machines*, 1985, for where the name comes from. A. Holtzman
-# et al., [*The curious case of neural text degeneration*](https://arxiv.org/abs/1904.09751), 2020, for repetition in large models. I. Huijben et al.,
-# [*A review of the Gumbel-max trick*](https://arxiv.org/abs/2110.01515), 2021, for a proof. Checked on 2026-12-01. A teaching example, not a production benchmark.
+# **Sources.** D. Ackley, G. Hinton, T. Sejnowski, *A learning algorithm for Boltzmann machines*, 1985, for an early use of a temperature.
+# A. Holtzman et al., [*The curious case of neural text degeneration*](https://arxiv.org/abs/1904.09751), 2020, for repetition in large models.
+# I. Huijben et al., [*A review of the Gumbel-max trick*](https://arxiv.org/abs/2110.01515), 2021, for what else it can do.
+# Checked on 2026-12-01. A teaching example, not a production benchmark.

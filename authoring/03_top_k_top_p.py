@@ -1,7 +1,7 @@
 # %% [markdown] id="title"
 # # 03 · Top-k and top-p
 #
-# **After this notebook you can** drop the unlikely tokens of a distribution in three ways, and say which tokens each of them
+# **After this notebook you can** drop the unlikely tokens of a distribution in three ways, and say which tokens each way
 # keeps. You can show that the kept set changes from step to step. And you can read a library's settings with the
 # question that decides what they mean: in which order are they applied?
 #
@@ -29,8 +29,8 @@ def kept(logits):
 # %% [markdown] id="tail-text"
 # ## The tail
 #
-# A row of scores has a few likely tokens and many unlikely ones. We call the unlikely ones together the *tail*. Each
-# has a tiny probability, but there are many of them, and a text takes many steps.
+# Take a row of scores in which a few tokens are likely and all others are not. The unlikely tokens together are called the
+# *tail*. Each of them has a tiny probability, but there are many of them, and a text takes many steps.
 #
 # Suppose that the tail has 5 % of the probability at every step. **Guess** the chance that 100 steps never choose a
 # token from it.
@@ -65,7 +65,8 @@ print("a tie, k = 2 of [1, 1, 1, 0]:", kept(sampling.top_k_filter([1.0, 1.0, 1.0
 
 # %% [markdown] id="top-k-exercise-text"
 # A dropped token has the logit `-inf`, not 0. A logit of 0 is an ordinary score: among negative logits it is the largest.
-# In a tie our filter keeps exactly k tokens, the lower ids first. transformers keeps all that tie with the k-th.
+# In a tie our filter keeps exactly k tokens, the lower ids first. The library transformers
+# keeps every token that ties with the k-th.
 #
 # ### Exercise `03.top_k` · medium · 12 minutes
 #
@@ -73,8 +74,7 @@ print("a tie, k = 2 of [1, 1, 1, 0]:", kept(sampling.top_k_filter([1.0, 1.0, 1.0
 #
 # - In each row exactly k logits stay as they are. The others become `-inf`.
 # - In a tie the lower id stays. For example, `[1, 3, 3, 3]` with k = 2 gives `[-inf, 3, 3, -inf]`.
-# - If k is `None`, or V or more, all logits stay.
-# - The input must not change.
+# - If k is `None`, or V or more, all logits stay. The input must not change.
 
 # %% id="exercise-top-k" tags=["exercise:03.top_k"]
 def top_k_filter(logits, k):
@@ -164,9 +164,9 @@ for name, guess in (("peaked", my_kept_of_peaked), ("flat", my_kept_of_flat)):
 # Write `min_p_filter(logits, min_p)`, which filters logits (..., V), each row on its own.
 #
 # - A logit stays unchanged if it is at least the largest of its row plus ln(`min_p`). The others become `-inf`. For
-# example, `[0, 2, 1]` with `min_p` = 0.3 gives `[-inf, 2, 1]`, because ln 0.3 = -1.204 and 2 - 1.204 = 0.796.
-# - `None` and 0 keep all. 1 keeps every token that ties with the largest. Below 0 or above 1 it is a `ValueError`.
-# - The input must not change.
+#   example, `[0, 2, 1]` with `min_p` = 0.3 gives `[-inf, 2, 1]`, because 2 + ln 0.3 = 2 - 1.204 = 0.796.
+# - If `min_p` is `None` or 0, all logits stay. If it is 1, every token that ties with the largest stays.
+# - A `min_p` below 0 or above 1 is a `ValueError`. The input must not change.
 
 # %% id="exercise-min-p" tags=["exercise:03.min_p"]
 def min_p_filter(logits, min_p):
@@ -180,8 +180,8 @@ check("03.min_p", min_p_filter)
 #
 # Write down the tokens of a row, from the likeliest to the least likely. A temperature moves the scores closer together or
 # further apart, but no token overtakes another. Each filter keeps a beginning of this list: the first k, the first that
-# reach p together, or those that have at least a share of the best probability. So a filter only decides where the list
-# is cut. **Before you run it:** which of the three cuts will a temperature move?
+# reach p together, or those with at least a given share of the largest probability. So a filter only decides where the
+# list is cut. **Before you run it:** which of the three cuts will a temperature move?
 
 # %% id="one-ranking"
 row = torch.tensor([0.04, 0.4, 0.1, 0.3, 0.16]).log()
@@ -251,8 +251,8 @@ widgets.explore_sampling(model, vocab, "The ", params, max_new_tokens=60)
 #
 # Temperature changes the probabilities, and top-p counts probabilities. So it matters which comes first. Take the logits
 # [2, 1, 0]. At T = 1 their probabilities are 0.665, 0.245, 0.090; at T = 2 they are 0.506, 0.307, 0.186. With *temperature
-# first*, top-p adds up the second row. With *truncation first* (a filter truncates the list), it adds up the first row, and
-# T = 2 is applied to the tokens that are left. **Guess** a p for which the two orders keep different tokens.
+# first*, top-p adds up those at T = 2. With *truncation first* (to filter is to truncate the list), it adds up those at T = 1,
+# and T = 2 is applied to the tokens that are left. **Guess** a p for which the two orders keep different tokens.
 
 # %% id="guess-order-p" tags=["nbval-ignore-output"]
 my_p = ...
@@ -297,7 +297,8 @@ for name, at in (("T = 1", 1.0), ("T = 0.5", 0.5)):
 # filter, no test can: the ranking does not change with T, so both orders keep the same k tokens.
 #
 # **Predict:** at T = 0.5, for which p do the two orders keep different tokens? The panel starts with the temperature
-# first. Under *Order* you find one with the temperature last; there, *Cumulative mass* shows what top-p counts.
+# first. Under *Order* you can choose one with the temperature last. Then *Cumulative mass by rank* adds up the
+# probabilities at T = 1, as top-p does.
 
 # %% id="order-panel"
 widgets.explore_logits(logits, ["0", "1", "2"], SamplingParams(0.5, top_p=0.8))
@@ -309,7 +310,7 @@ widgets.explore_logits(logits, ["0", "1", "2"], SamplingParams(0.5, top_p=0.8))
 #
 # transformers, vLLM and llama.cpp each have their own order and their own defaults. `SamplingParams.like(name, ...)`
 # imitates both. **Guess** which of the three keeps *both* tokens {0, 1} when you ask for top-p = 0.8 at T = 0.5. Write
-# its name as a text.
+# its name in quotation marks.
 
 # %% id="guess-library" tags=["nbval-ignore-output"]
 my_library = ...
@@ -347,7 +348,7 @@ for library in ("transformers", "vllm"):
     print(f"{library:>12}: min-p and top-p keep {ids}")
 
 # %% [markdown] id="rescue-text"
-# The probabilities here are 0.5, 0.2, 0.1, 0.1 and 0.1. transformers applies top-p first, and the first two tokens reach 0.7
+# The five probabilities are 0.5, 0.2, 0.1, 0.1 and 0.1. transformers applies top-p first, and the first two tokens reach 0.7
 # together. vLLM applies min-p first. It leaves the same two, which have 0.714 and 0.286 after they are renormalised. Now
 # the first token reaches 0.7 alone, and top-p drops the second.
 #
@@ -432,8 +433,7 @@ assert numbers == {0.5: [50, 4, 3], 1.0: [50, 7293, 15], 2.0: [50, 39620, 232]}
 # | T = 2 is too hot to use | the transformer wrote readable text at T = 2 with top-p or min-p |
 # | top-k = 50 is a mild filter | for 81 tokens it is; in the made row at T = 2, 96 % of the probability lies beyond rank 50 |
 #
-# We looked at one bigram and one small transformer. Which filter suits a large model, and for which purpose, this notebook does not
-# show. **Further, without a check:** for which rows do top-p = 0.9 and min-p = 0.1 keep the same tokens?
+# We looked at one bigram and one small transformer. This notebook does not show which filter suits a large model. **Further, without a check:** for which rows do top-p = 0.9 and min-p = 0.1 keep the same tokens?
 
 # %% [markdown] id="self-test"
 # ## Self-test
@@ -447,8 +447,8 @@ assert numbers == {0.5: [50, 4, 3], 1.0: [50, 7293, 15], 2.0: [50, 39620, 232]}
 # ## Summary
 #
 # Top-k keeps a number of tokens, top-p a mass, and min-p the tokens that come close to the best. What is left is
-# renormalised. The kept set changes from step to step. The order of temperature and truncation changes what is kept, and libraries differ in
-# their order and in their defaults. **Next:** [04 A tiny transformer](04_tiny_transformer.ipynb)
+# renormalised. The kept set changes from step to step. The order of temperature and truncation changes what is kept, and
+# libraries differ in their order and in their defaults. **Next:** [04 A tiny transformer](04_tiny_transformer.ipynb)
 #
 # **Sources.** A. Fan et al., [*Hierarchical neural story generation*](https://arxiv.org/abs/1805.04833), 2018, uses top-k. A. Holtzman et al.,
 # [*The curious case of neural text degeneration*](https://arxiv.org/abs/1904.09751), 2020, introduces top-p and shows why the tail matters. M. Nguyen et al.,
