@@ -244,7 +244,7 @@ print(f"top-p keeps from {min(sizes)} to {max(sizes)} tokens, top-k = 5 keeps 5 
 widgets.explore_sampling(model, vocab, "The ", params, max_new_tokens=60)
 
 # %% [markdown] id="order-text"
-# **Find out by moving:** go through the steps. At which one are only two tokens kept for the first time, and which two?
+# **Find out by moving:** go through the steps. At which step are only two tokens kept for the first time? Which two?
 # <details><summary>Answer</summary>At step 14, after the first `.`: the space, and `<eos>`, which crosses p.</details>
 #
 # ## Which comes first?
