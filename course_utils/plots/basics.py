@@ -90,7 +90,8 @@ def curve(
         ax.plot(x, values, label=legend_name(name), color=SERIES[index % 4], linestyle=linestyle)
     for index, (name, value) in enumerate((levels or {}).items()):
         colour = (GREY, INK, VERMILION)[index % 3]
-        ax.axhline(value, label=legend_name(f"{name}: {value:.3f}"), color=colour, linestyle="--")
+        shown = f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}"
+        ax.axhline(value, label=legend_name(shown), color=colour, linestyle="--")
     write(ax, title=title, xlabel=xlabel, ylabel=ylabel)
     legend_beside(ax)
     return ax
