@@ -370,15 +370,15 @@ def looks(document):
     return by_words(attention_weights(tiny, ids), document)
 
 
-weights, words = looks(tale)
-print(plots.attention_map(weights[2, 3, 24:29], words[24:29], ["<bos>", *words], "Layer 2, head 3, in the last sentence"))
-predict.beside(my_word, ["<bos>", *words][weights[2, 3, 28].argmax()], "before the second linen, most at")
+looked, words = looks(tale)
+print(plots.attention_map(looked[2, 3, 24:29], words[24:29], ["<bos>", *words], "Layer 2, head 3, in the last sentence"))
+predict.beside(my_word, ["<bos>", *words][looked[2, 3, 28].argmax()], "before the second linen, most at")
 
 # %% id="looks-swap" tags=["nbval-ignore-output"]
 for cloth in ("linen", "wool", "velvet"):  # only the first mention is changed; the text ends before the second
     document = tale.replace("linen", cloth, 1)
-    ids = vocab.encode(document[: document.rindex("linen")])
-    probs = tiny(torch.tensor([[vocab.bos_id, *ids]]))[0, -1].softmax(-1)
+    prompt = vocab.encode(document[: document.rindex("linen")])
+    probs = tiny(torch.tensor([[vocab.bos_id, *prompt]]))[0, -1].softmax(-1)
     print(f"ordered a {cloth} shirt … wore the: next {vocab.label(probs.argmax().item())}, probability {probs.max():.3f}")
 
 # %% id="looks-count" tags=["nbval-ignore-output"]
@@ -402,8 +402,8 @@ assert found["bigram"].sentences == 0 and found["bigram"].facts is None
 assert found["tiny_llama"].real_words > found["bigram"].real_words
 assert found["tiny_llama"].sentences > choose(0.8, 0.3)  # a small budget cuts many texts off
 assert found["tiny_llama"].facts > choose(0.4, 0)
-assert words[28] == words[4] == "linen" and weights[2, 3, 28].argmax() == 5 and weights[2, 3, 28, 5] > 0.6
-assert weights[2, 0, 25, 2] > 0.9 and weights[2, 0, 29, 6] > 0.45 and words[25] == "giant" and words[29] == "shirt"
+assert words[28] == words[4] == "linen" and looked[2, 3, 28].argmax() == 5 and looked[2, 3, 28, 5] > 0.6
+assert looked[2, 0, 25, 2] > 0.9 and looked[2, 0, 29, 6] > 0.45 and words[25] == "giant" and words[29] == "shirt"
 assert itself.float().mean(0).max() < 0.6  # no single head does it
 assert itself.flatten(1).any(1).float().mean() > 0.7 > 2 * other.flatten(1).any(1).float().mean()
 

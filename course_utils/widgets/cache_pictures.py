@@ -84,7 +84,8 @@ def heads(sizes: Sizes) -> str:
         marks.append(pictures.bar(x, column * 0.7, BOTTOM, y, "cp-kept" if name == here else "cp-before"))
         marks.append(pictures.text(x, y - 3, f"{n_bytes / unit_bytes:.4g}", "cp-small"))
         marks.append(pictures.token_label(x, name, name == here, False))
-    marks.append(pictures.text(RIGHT, BOTTOM + 28, f"key/value heads · up: {unit}", "cp-end"))
+    x, style = (LEFT, "cp-start") if list(shapes).index(here) * 2 >= len(shapes) else (RIGHT, "cp-end")  # beside the ▲
+    marks.append(pictures.text(x, BOTTOM + 28, f"key/value heads · up: {unit}", style))
     shown = ", ".join(f"{name}: {say_bytes(n_bytes)}" for name, n_bytes in bytes_of.items())
     return pictures.svg(marks, f"Bars of the cache by key/value heads, in {unit}. {shown}.")
 
