@@ -2,9 +2,9 @@
 # # 05 · The KV cache
 #
 # **After this notebook you can** tell prefill from decode by the shapes; say what a cache holds and what it does not;
-# compute its bytes, for models that keep every token in every layer and for two kinds that keep less, and find them in
-# real tensors; say which work a cache saves and which still grows; tell how fast a step can be at best on a given GPU; and
-# write a loop that feeds each token exactly once.
+# compute its bytes, for models that keep every token in every layer and for two kinds that keep less, and find them in real
+# tensors; say which work a cache saves and which still grows; tell how fast a step can be at best on a given GPU; and write
+# a loop that feeds each token exactly once.
 #
 # **You need** notebook 04. **Time:** 80 minutes. A teaching example, not a production benchmark.
 # **Before:** [04 The tiny transformer](04_tiny_transformer.ipynb) **Next:** [06 Is the cache right?](06_is_the_cache_right.ipynb)
@@ -91,10 +91,14 @@ predict.beside(my_mean, read_in_chunks([3, 1])[-1], "the fourth token reads")
 # %% id="assert-kept" tags=["assertions"]
 assert (sum(without), sum(cached)) == (sum(range(20, 50)), 20 + 29)
 assert all(read_in_chunks(sizes) == [1.0, 1.5, 2.0, 4.0] for sizes in ([4], [1, 3], [2, 2], [3, 1], [1, 1, 1, 1]))
+for beginning in ([1.0, 1.0], []):  # the first token stored twice, or not at all
+    for last in (1, 2, 3):
+        stored = [*beginning, *values[1 : last + 1].tolist()]
+        assert sum(stored) / len(stored) != [1.0, 1.5, 2.0, 4.0][last]
 
 # %% [markdown] id="mean-explained"
 # The answer is 4, not 2, because the new token's own value is one of those that it reads. It makes no difference how the
-# tokens are cut into chunks, if each is stored once and in order. If one token were stored twice, or the first one not at all,
+# tokens are cut into chunks, if each is stored once and in order. If the first token were stored twice, or not at all,
 # every later token would read another mean.
 #
 # ## Prefill and decode
@@ -122,8 +126,8 @@ print(plots.prefill_and_decode(labels, fed[0]))
 
 # %% [markdown] id="filling-explained"
 # Prefill returns eight rows of logits. Only the last one is used: it chooses the first new token. A decode step has one
-# position, and so one query, one new key and one new value. Its query meets every stored key, which is one row of the picture.
-# After that step nobody needs the query again, so it is not stored.
+# position, and so one query, one new key and one new value. Its query meets every stored key: that is one row of the
+# picture. After that step nobody needs the query again, so it is not stored.
 #
 # The keys of a layer have the shape (rows, key/value heads, tokens, head dimension). Only the third number grows. The cache
 # knows how many tokens it holds, and therefore where the next one stands. You never pass positions.
@@ -198,7 +202,8 @@ check("05.kv_bytes", kv_bytes)
 # %% [markdown] id="real-bytes-text"
 # Do real tensors agree with the formula? The next cell builds three models with 2 layers and 8 query heads of 8 dimensions,
 # in float32. In the first, each query head has its own key/value head (*multi-head attention*, MHA). In the second, four
-# query heads share one (*grouped-query*, GQA). In the third, all of them share one (*multi-query*, MQA). Each is fed 16 tokens.
+# query heads share one (*grouped-query*, GQA). In the third, all of them share one (*multi-query*, MQA). Each is fed 16
+# tokens.
 
 # %% id="real-bytes"
 ids = torch.tensor([[vocab.bos_id, *vocab.encode("The owl was sad")]])
@@ -215,14 +220,22 @@ for name, n_kv_head in (("MHA", 8), ("GQA", 2), ("MQA", 1)):
 
 # %% [markdown] id="heads-explained"
 # Fewer key/value heads take fewer bytes, and all 16 tokens are there in each case. (Twice as much is allocated, since this
-# model's context is 32 tokens.) Note what is stored: the key/value heads *before* they are shared out among the query heads.
-#
+# model's context is 32 tokens.) Note what is stored: the key/value heads *before* they are shared out among the query
+# heads.
+
+# %% [markdown] id="windows-text"
 # ## Models that keep less
 #
-# The formula holds where each layer keeps every token. With a *sliding window*, a layer looks back a fixed number of tokens
-# and can forget the rest: in such layers, put min(tokens, window) in place of tokens. With *latent attention* (MLA), a layer
-# keeps one vector for each token, the *latent*, and makes the keys and values of all heads from it when they are needed. **Guess:** gpt-oss-120b has a
-# window of 128 tokens in every other layer. How many times smaller is its cache at 32,768 tokens because of that?
+# The formula holds where each layer keeps a key and a value of every token. Two kinds of models keep less.
+#
+# - With a *sliding window*, a layer looks back w tokens and can forget those before. For such a layer, put min(n, w) into
+#   the formula in place of n tokens.
+# - With *latent attention* (MLA), a layer keeps one vector for each token, the *latent*, and makes the keys and values of
+#   all heads from it when they are needed. The bytes are layers · latent · tokens · texts · bytes a number, without the
+#   factor 2.
+#
+# **Guess:** gpt-oss-120b has a window of 128 tokens in every other layer. How many times smaller is its cache at 32,768
+# tokens because of that?
 
 # %% id="guess-window" tags=["nbval-ignore-output"]
 my_times_smaller = ...
@@ -263,8 +276,8 @@ widgets.explore_cache("Llama 3 8B")
 #
 # ## Time
 #
-# Now we time the step that makes the n-th token. **Guess:** how many times as long does it take at 512 tokens as at 32, for one
-# text, without a cache and with one?
+# Now we time the step that makes the n-th token. **Guess:** how many times as long does it take at 512 tokens as at 32, for
+# one text, without a cache and with one?
 
 # %% id="guess-growth" tags=["nbval-ignore-output"]
 my_growth_without, my_growth_with = ..., ...
@@ -300,8 +313,7 @@ steps = {"one text, no cache": (False, 1), "32 texts, cache": (True, 32), "one t
 times = {name: [milliseconds(step_at(n, *how), repeats) for n in contexts] for name, how in steps.items()}
 for index, n in enumerate(contexts):
     print(f"{n:>3} tokens:", ", ".join(f"{name} {series[index]:.2f} ms" for name, series in times.items()))
-ax = plots.curve(contexts, times, "Time of one step on this machine", "tokens in the context", "milliseconds (log)")
-ax.set_yscale("log")
+ax = plots.curve(contexts, times, "Time of one step on this machine", "tokens in the context", "milliseconds (log)", log=True)
 
 # %% id="see-growth" tags=["nbval-ignore-output"]
 growth = {name: series[-1] / series[0] for name, series in times.items()}
@@ -314,8 +326,8 @@ print(f"with a cache, 32 texts: {growth['32 texts, cache']:.1f} times as long")
 # operations, which costs the same at any length. With 32 texts the step reads 32 caches, and the growth can be seen.
 #
 # What grows is better *counted*. To feed one token costs 2 operations for each number in the weight matrices, a
-# multiplication and an addition. In each layer, `4 · n_head · head_dim` operations come on top for each token that it reads,
-# itself included. With a cache one token is fed in a step; without one, all n are.
+# multiplication and an addition. In each layer, `4 · n_head · head_dim` operations come on top for each token that it
+# reads, itself included. With a cache one token is fed in a step; without one, all n are.
 
 # %% id="count"
 config, counts = model.config, {"without a cache": [], "with a cache": []}
@@ -326,8 +338,8 @@ for n in lengths:
           f"cache read: {plots.say_bytes(one.cache_bytes)}")
     counts["without a cache"].append(whole.flops / 1e6)
     counts["with a cache"].append(one.flops / 1e6)
-ax = plots.curve(lengths, counts, "Operations of one step, counted", "tokens in the context", "million operations (log)")
-ax.set_yscale("log")
+ax = plots.curve(lengths, counts, "Operations of one step, counted", "tokens in the context", "million operations (log)",
+                log=True)
 
 # %% id="count-laws"
 one_token = [step_cost.step_cost(config, n - 1, 1).flops for n in range(1, 513)]  # the step at n tokens, with a cache
@@ -356,15 +368,15 @@ for batch_size in (1, 8, 32):
           f"and {plots.say_bytes(cost.cache_bytes)} of cache")
 
 # %% [markdown] id="reading-explained"
-# The weights are read once for the whole batch. The cache is read once for each text. For 32 texts of this length it is already the
-# larger part.
+# The weights are read once for the whole batch. The cache is read once for each text. For 32 texts of this length it is
+# already the larger part.
 #
 # ## Speed as bandwidth
 #
 # To be used, a number must be read from memory, and a GPU reads only so many bytes a second. This is its *memory
 # bandwidth*. NVIDIA states 3.35 TB a second for its H100 SXM. We take that figure from the data sheet; we have not measured
-# it. Bytes read, divided by bytes a second, give the time that a step takes at the least. **Guess** it for one text of 4,096
-# tokens, in milliseconds.
+# it. Bytes read, divided by bytes a second, give the time that a step takes at the least. **Guess** it for one text of
+# 4,096 tokens, in milliseconds.
 
 # %% id="guess-bandwidth" tags=["nbval-ignore-output"]
 my_milliseconds = ...
@@ -380,7 +392,8 @@ for context in (512, 4096):
     print(f"context {context:,}: one text {at_least[0]:.2f} ms a step; 32 texts {at_least[-1]:.2f} ms a step, "
           f"that is {a_token[f'{context:,} tokens'][-1]:.2f} ms a token")
 predict.beside(my_milliseconds, at_least[0], "one text of 4,096 tokens, ms a step")
-ax = plots.curve(batch_sizes, a_token, "Llama 3 8B on an H100: the least time for a token", "texts in the batch", "milliseconds a token")
+ax = plots.curve(batch_sizes, a_token, "Llama 3 8B on an H100: the least time for a token", "texts in the batch",
+                 "milliseconds a token (log)", log=True)
 
 # %% id="assert-cost" tags=["assertions"]
 from itertools import pairwise
@@ -395,15 +408,16 @@ assert step_cost.step_cost(llama, 4096, 1, 32, 2).cache_bytes > weights
 assert 4 < 1000 * weights / 3.35e12 < 5 and 12 < a_token["4,096 tokens"][0] / a_token["4,096 tokens"][-1] < 20
 
 # %% [markdown] id="bandwidth-explained"
-# One text alone pays for reading all the weights: 13.98 GiB take more than 4 ms. In a batch, the texts share that cost, and this is
-# why servers fill batches (notebook 10). The cost of its own cache no text can share, so with long contexts a batch helps less. All of these are
-# *lower bounds*: arithmetic takes time as well, and no program reaches the full bandwidth.
+# One text alone pays for reading all the weights: 13.98 GiB take more than 4 ms. In a batch, the texts share that cost, and
+# this is why servers fill batches (notebook 10). Each text also pays for reading its own cache, so with long contexts a
+# batch helps less. All of these are *lower bounds*: arithmetic takes time as well, and a program may not reach the stated
+# bandwidth.
 #
 # ## What these figures leave out
 #
-# The cache is not all of the memory. There are the weights. There are *activations*, the numbers inside a pass, which exist for a
-# moment and are largest in a prefill. The memory allocator keeps a reserve. And there are Python and its libraries. The next cell asks
-# for the memory of the whole process.
+# The cache is not all of the memory. There are the weights. There are *activations*, the numbers inside a pass, which exist
+# for a moment and are largest in a prefill. The memory allocator keeps a reserve. And there are Python and its libraries.
+# The next cell asks for the memory of the whole process.
 
 # %% id="process" tags=["nbval-ignore-output"]
 process, rows = psutil.Process(), choose(32, 8)
@@ -419,20 +433,22 @@ print(f"after a prefill:          {plots.say_bytes(process.memory_info().rss)}, 
 assert large.n_bytes == large.n_bytes_allocated == kv_cache.kv_cache_bytes(4, 2, 32, 512, rows, bytes_per_element=4)
 
 # %% [markdown] id="process-explained"
-# The cache has exactly the bytes of the formula. The process has far more, and it does not grow by exactly the size of the cache. An
-# empty cache is allocated for the whole context at once. A prefill may add to the process though the cache stays as large as
-# it was: activations, and memory that the allocator keeps for later.
+# The cache has exactly the bytes of the formula. The process has far more, and it need not grow by exactly the size of the
+# cache. An empty cache is allocated for the whole context at once. A prefill may add to the process though the cache stays
+# as large as it was: activations, and memory that the allocator keeps for later.
 
 # %% [markdown] id="generate-exercise-text"
 # ### Exercise `05.generate_cached` · hard · 15 minutes
 #
-# Write `generate_cached(model, prompt_ids, max_new_tokens)`. It returns the list of the new ids, without the prompt. Each new id is the
-# likeliest one, and at a tie the lowest of the likeliest. Use `model.new_cache()` and `model(token_ids, cache)`, where `token_ids` is an int64 tensor (1, T).
+# Write `generate_cached(model, prompt_ids, max_new_tokens)`. It returns the list of the new ids, without the prompt. Each
+# new id is the likeliest one; if several are equally likely, it is the lowest of these. Use `model.new_cache()` and
+# `model(token_ids, cache)`, where `token_ids` is an int64 tensor (1, T).
 #
 # - Feed every token once: the prompt in chunks of any size, then one token a step. Do not feed the last new token.
 # - No id is special, so nothing ends the text early. For 0 new tokens return `[]`.
 #
-# For example, with a prompt of 5 ids and 3 new tokens, you may feed the 5, then the first new id, then the second: three calls.
+# For example, with a prompt of 5 ids and 3 new tokens, you may feed the 5, then the first new id, then the second: three
+# calls.
 
 # %% id="exercise-generate-cached" tags=["exercise:05.generate_cached"]
 def generate_cached(model, prompt_ids, max_new_tokens):
@@ -466,9 +482,10 @@ check("05.generate_cached", generate_cached)
 # %% [markdown] id="summary"
 # ## Summary
 #
-# Prefill feeds the prompt at once, and decode feeds one token a step. The cache holds the keys and values of each layer. A token
-# costs 2 · layers · key/value heads · head dimension · bytes a number, and less with windows or latents. A cache saves projections;
-# the reading still grows, and it bounds the speed. **Next:** [06 Is the cache right?](06_is_the_cache_right.ipynb)
+# Prefill feeds the prompt at once, and decode feeds one token a step. The cache holds the keys and values of each layer. A
+# token costs 2 · layers · key/value heads · head dimension · bytes a number, and less with windows or latents. A cache
+# saves projections; the reading still grows, and it bounds the speed.
+# **Next:** [06 Is the cache right?](06_is_the_cache_right.ipynb)
 #
 # **Sources.** N. Shazeer, [*Fast transformer decoding*](https://arxiv.org/abs/1911.02150), 2019: one key/value head for all, and why bandwidth matters. J. Ainslie et al., [*GQA*](https://arxiv.org/abs/2305.13245), 2023: groups. A. Jiang et al., [*Mistral 7B*](https://arxiv.org/abs/2310.06825), 2023: the window.
 # DeepSeek-AI, [*DeepSeek-V2*](https://arxiv.org/abs/2405.04434), 2024: latent attention. R. Pope et al., [*Efficiently scaling transformer inference*](https://arxiv.org/abs/2211.05102), 2022: times from bytes and operations. Bandwidth: [NVIDIA H100](https://www.nvidia.com/en-us/data-center/h100/). Shapes: the models' `config.json` as listed in
