@@ -89,12 +89,12 @@ for sizes in ([4], [1, 3], [2, 2], [1, 1, 1, 1]):
 predict.beside(my_mean, read_in_chunks([3, 1])[-1], "the fourth token reads")
 
 # %% id="assert-kept" tags=["assertions"]
-assert (sum(without), sum(cached)) == (sum(range(20, 50)), 20 + 29)
 assert all(read_in_chunks(sizes) == [1.0, 1.5, 2.0, 4.0] for sizes in ([4], [1, 3], [2, 2], [3, 1], [1, 1, 1, 1]))
 for beginning in ([1.0, 1.0], []):  # the first token stored twice, or not at all
     for last in (1, 2, 3):
         stored = [*beginning, *values[1 : last + 1].tolist()]
         assert sum(stored) / len(stored) != [1.0, 1.5, 2.0, 4.0][last]
+assert (sum(without), sum(cached)) == (sum(range(20, 50)), 20 + 29)
 
 # %% [markdown] id="mean-explained"
 # The answer is 4, not 2, because the new token's own value is one of those that it reads. It makes no difference how the
@@ -140,9 +140,8 @@ print(f"{cache.n_tokens} tokens now; the first {n_kept} keys of layers 0 to 3 ar
 
 # %% id="assert-shapes" tags=["assertions"]
 assert cache.token_ids[0, :11].tolist() == tokens and kept[0].shape == (1, 2, n_kept, 32) and all(same)
-for layer in range(4):
-    assert cache.keys(layer).shape[2] == n_kept + 1
-    assert (cache.keys(layer).abs().sum(dim=(0, 1, 3)) > 0).all()  # every slot was written, the first one too
+filled = [cache.keys(layer).abs().sum(dim=(0, 1, 3)) for layer in range(4)]
+assert all(len(slots) == n_kept + 1 and (slots > 0).all() for slots in filled)  # every slot was written, the first one too
 
 # %% [markdown] id="choice-text"
 # **What does the cache hold?** Choose one of these, and say why, before you run the cell after it: `"answers"` to earlier
@@ -155,8 +154,8 @@ my_choice = ...
 # %% id="see-choice" tags=["nbval-ignore-output"]
 REASONS = {
     "answers": "No: no text is looked up. The same prompt with another seed reads the same cache and goes elsewhere.",
-    "hidden states": "No: a later token reads a layer only through its keys and values. They were computed from the "
-                     "hidden states. Whoever stored these instead would have to multiply them again at each step.",
+    "hidden states": "No: a later token reads a layer only through keys and values. Hidden states would have to be "
+                     "multiplied by the matrices again at each step.",
     "logits": "No: only the last row is needed, once, to choose a token. No layer reads logits.",
     "queries": "No: a query belongs to one token and one step. Later tokens bring their own queries.",
     "keys and values": "Yes: for each layer, each key/value head and each token, one key and one value.",
@@ -253,10 +252,10 @@ print(f"DeepSeek-V3: {plots.say_bytes(latent)} of latents; 128 key/value heads o
 predict.beside(my_times_smaller, kept_all / half, "gpt-oss-120b: times smaller")
 
 # %% id="assert-bytes" tags=["assertions"]
-assert token == 2 * 32 * 8 * 128 * 2 == 131_072 and one_text == 512 * 1024**2 and eight == 4 * 1024**3
 for name, n_kv_head in (("MHA", 8), ("GQA", 2), ("MQA", 1)):
     assert measured[name] == caches[name].n_bytes == kv_cache.kv_cache_bytes(2, n_kv_head, 8, 16, bytes_per_element=4)
     assert caches[name].n_bytes_allocated == 2 * measured[name] and caches[name].n_tokens == 16
+assert token == 2 * 32 * 8 * 128 * 2 == 131_072 and one_text == 512 * 1024**2 and eight == 4 * 1024**3
 assert 1.9 < kept_all / half < 2 and mistral == 512 * 1024**2 and latent == 61 * 576 * 32_768 * 2 < heads / 50
 
 # %% [markdown] id="panel-text"
@@ -297,23 +296,25 @@ def step_at(n, use_cache, rows=1):
     return one_token
 
 # %% id="fastest"
-def milliseconds(run, repeats):
-    """The fastest of several calls: other programs on the machine can only make a call slower."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(1000 * (time.perf_counter() - start))
-    return min(times)
+def fastest(runs, rounds):
+    """The fastest call of each function, in milliseconds: other programs on the machine can only make a call slower."""
+    times = [[] for _ in runs]
+    for _ in range(rounds):
+        for run, series in zip(runs, times, strict=True):
+            start = time.perf_counter()
+            run()
+            series.append(1000 * (time.perf_counter() - start))
+    return [min(series) for series in times]
 
-contexts, repeats = choose(([32, 64, 128, 256, 384, 512], 9), ([32, 512], 3))
+contexts, rounds = choose(([32, 64, 128, 256, 384, 512], 12), ([32, 512], 3))
 
 # %% id="time" tags=["nbval-ignore-output"]
 steps = {"one text, no cache": (False, 1), "32 texts, cache": (True, 32), "one text, cache": (True, 1)}
-times = {name: [milliseconds(step_at(n, *how), repeats) for n in contexts] for name, how in steps.items()}
+times = {name: fastest([step_at(n, *how) for n in contexts], rounds) for name, how in steps.items()}
 for index, n in enumerate(contexts):
-    print(f"{n:>3} tokens:", ", ".join(f"{name} {series[index]:.2f} ms" for name, series in times.items()))
-ax = plots.curve(contexts, times, "Time of one step on this machine", "tokens in the context", "milliseconds (log)", log=True)
+    print(f"{n:>3} tokens:", "; ".join(f"{name} {series[index]:.2f} ms" for name, series in times.items()))
+ax = plots.curve(contexts, times, "Time of one step on this machine", "tokens in the context", "milliseconds (log)",
+                 log=True)
 
 # %% id="see-growth" tags=["nbval-ignore-output"]
 growth = {name: series[-1] / series[0] for name, series in times.items()}
@@ -467,8 +468,9 @@ check("05.generate_cached", generate_cached)
 # | fewer key/value heads mean a shorter context | the same tokens are kept, in fewer bytes |
 # | a GPU with twice the bandwidth writes twice as fast | only the lower bound halves; we have measured no GPU |
 #
-# **Further, without a check:** measure the bandwidth of your own machine. Time `torch.ones(200_000_000).sum()` with
-# `milliseconds`, without the time to make the tensor. How many tokens a second could Llama 3 8B write there at best?
+# **Further, without a check:** measure the bandwidth of your own machine. Make a tensor, `x = torch.ones(50_000_000)`, and
+# time its sum with `fastest([x.sum], 5)`. It holds 200 million bytes. How many tokens a second could Llama 3 8B write on
+# your machine at best?
 
 # %% [markdown] id="self-test"
 # ## Self-test
