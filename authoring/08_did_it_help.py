@@ -99,8 +99,8 @@ assert 9.9 < widths[0] / widths[1] < 10.1
 
 # %% [markdown] id="pairs-text"
 # A high temperature costs accuracy: the intervals of T = 0 and T = 2.5 are far apart. Those of T = 0 and T = 1 overlap, so
-# the higher dot is not a winner. But overlap does not mean *equal*. So far we have not used that both answered the same
-# problems.
+# the higher dot is not a winner. But overlap does not mean *equal*. Both settings answered the same problems, and so
+# far we have not used that.
 #
 # ## Pairs
 #
@@ -279,8 +279,8 @@ print("So these two curves", "cross." if crossed else "do not cross, as far as t
 
 # %% [markdown] id="calibration-text"
 # At k = 1 the hot samples are clearly worse. With more samples they catch up, because they differ more from each other, and
-# one of them is right. So "which temperature is best?" has no answer without k. We would call it a crossing only if
-# an interval lay above 0.
+# one of them is right. So "which temperature is best?" has no answer without k. We would say that the
+# curves cross only if the interval of the difference lay above 0 for some k.
 #
 # ## When it says 80 %, is it right in 80 %?
 #
@@ -328,8 +328,8 @@ assert all(b.low > b.said for b in bins["T = 2"] if 0.5 < b.said < 0.7)  # says 
 #
 # The bigram and the transformer continue the same beginnings at five temperatures. We measure three things: the share of
 # 4-grams (four characters in a row) that are repeated within the first 100 characters, the share of real words, and the
-# share of sentences that parse. Texts of fewer than 100 characters are left out of the first. The budget cuts off most
-# texts within a sentence, which then does not parse. So nobody can reach 1 in the third.
+# share of sentences that parse. Texts of fewer than 100 characters are left out of the first measure. The budget cuts
+# off most texts within a sentence, which then does not parse. So no model can reach 1 in the third measure.
 
 # %% id="tales" tags=["nbval-ignore-output"]
 tales = load_documents("tales", "validation")[: choose(24, 8)]
@@ -349,7 +349,8 @@ for name, mean in means.items():
 
 # %% id="tales-picture" tags=["nbval-ignore-output"]
 by_measure = {m: {name: mean[m] for name, mean in means.items()} for m in measures}
-axes = plots.side_by_side((0.3, 0.7, 1, 1.5, 2), by_measure, "Tales: two models, five temperatures", "temperature")
+axes = plots.side_by_side((0.3, 0.7, 1, 1.5, 2), by_measure,
+                          "Tales: two models, five temperatures", "temperature")
 
 
 def gap_of(measure, one, other):
@@ -500,7 +501,8 @@ assert len({*range(1000, 1480), *range(7000, 7040), *range(8000, 8040)}) == 560 
 warm = SamplingParams(2.0, top_p=0.8, seed=11)
 answer = generation.generate(model, vocab, beginnings[0], warm, StopCriteria(60), sample=2)
 record = json.loads(json.dumps(answer.record()))
-print("entries:", ", ".join(record))
+print("entries:", ", ".join([*record][:9]))
+print("    and:", ", ".join([*record][9:]))
 print(repr(generation.reproduce(model, vocab, record).text))
 
 # %% [markdown] id="record-exercise-text"
@@ -535,7 +537,8 @@ except ValueError as error:
 
 def texts(model=model, use_cache=True, sample=2, seed=11, order=sampling.STEPS):
     params = SamplingParams(2.0, top_p=0.8, seed=seed, order=order)
-    batch = generation.generate_batch(model, vocab, beginnings[:8], params, StopCriteria(40), use_cache, sample)
+    forty = StopCriteria(40)
+    batch = generation.generate_batch(model, vocab, beginnings[:8], params, forty, use_cache, sample)
     return [answer.text for answer in batch]
 
 # %% id="see-what-changes" tags=["nbval-ignore-output"]
@@ -559,7 +562,8 @@ assert changed["use_cache"] <= 1 and changed["batch_size"] <= 1  # a draw within
 
 # %% [markdown] id="misreadings"
 # The batch size changes no draw. It changes how sums are added up, and with that the last digits of the logits. A text
-# changes only if u falls within that noise of a border between two tokens. It can happen, here as anywhere.
+# changes only if u falls within that noise of a border between two tokens. That can happen, and the cell above counts
+# how often it did.
 #
 # ## Common misreadings, and what this does not prove
 #
