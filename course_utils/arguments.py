@@ -1,9 +1,11 @@
-"""Numbers that a caller gives, checked: an error says what was given and what was expected.
+"""Numbers and paths that a caller gives, checked: an error says what was given and what was expected.
 
-Nothing is known here of what the numbers mean.
+Nothing is known here of what they mean.
 """
 
 import operator
+import os
+from pathlib import Path
 
 
 def check_integer(name: str, value: int, below: int | None = None, advice: str = "", at_least: int = 0) -> int:
@@ -32,3 +34,13 @@ def check_number(name: str, value: float) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} is {value!r}; expected a number.") from None
+
+
+def as_path(source: str | Path) -> Path:
+    """The path that is meant: ~ at its beginning is the home folder, as in a shell."""
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"The path is {source!r}; expected a str or a Path.")
+    try:
+        return Path(source).expanduser()
+    except RuntimeError:  # nobody knows where that home is
+        raise ValueError(f"The path is {str(source)!r}, and there is no such home folder. Write it out.") from None

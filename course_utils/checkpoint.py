@@ -8,6 +8,7 @@ import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -15,9 +16,10 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors
 from torch import Tensor, nn
 
+from course_utils.arguments import as_path
 from course_utils.llama_config import config_to_json, read_config, read_json
 from course_utils.protocols import NamedVocabulary
-from course_utils.text import BOS, DATA, EOS, PAD, SPECIALS, CharVocab, as_path
+from course_utils.text import BOS, DATA, EOS, PAD, SPECIALS, CharVocab
 from course_utils.transformer import Transformer
 
 SHIPPED_MODELS = ("tiny_llama",)
@@ -103,14 +105,19 @@ def _missing(folder: Path, name: str) -> FileNotFoundError:
     return FileNotFoundError(f"There is no {name} in {str(folder)!r}. {advice}")
 
 
-def fingerprint(model: nn.Module, vocab: NamedVocabulary) -> str:
+def fingerprint(model: Any, vocab: NamedVocabulary) -> str:
     """The sha256 of shape, weights and vocabulary: equal for equal models, whatever their files are called.
 
-    A planned model (`fast_decode`) has the fingerprint of the model that it was planned from.
+    model: a torch module, or what has a `state_dict` as one has; then the name of its class counts as well. A planned
+        model (`fast_decode`) has the fingerprint of the model that it was planned from.
+    Raises TypeError for a model that does not show its weights, such as a hand-made mock.
     """
     model = getattr(model, "planned_from", model)
-    shape = getattr(model, "config", type(model).__name__)
-    digest = hashlib.sha256("\n".join([repr(shape), *vocab.tokens]).encode("utf-8"))
+    if not hasattr(model, "state_dict"):
+        raise TypeError(f"model is a {type(model).__name__}, which shows no weights; expected one with a state_dict().")
+    shape = repr(getattr(model, "config", type(model).__name__))
+    kind = [] if isinstance(model, nn.Module) else [type(model).__name__]
+    digest = hashlib.sha256("\n".join([*kind, shape, *vocab.tokens]).encode("utf-8"))
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
@@ -195,18 +202,21 @@ def _tokenizer(vocab: CharVocab) -> Tokenizer:
 
 
 def _read_vocab(path: Path) -> CharVocab:
-    try:
-        tokenizer = Tokenizer.from_file(str(path))
-        settings = json.loads(tokenizer.to_str())
-    except Exception as error:  # the library raises nothing narrower
-        raise ValueError(f"{path} is damaged or no tokenizer file ({error}). Copy or save it again.") from None
-    ids = tokenizer.get_vocab()
-    tokens = sorted(ids, key=ids.__getitem__)
-    others = [token for token in tokens[len(SPECIALS) :] if len(token) != 1]
+    settings = read_json(path)
+    parts = settings if isinstance(settings, dict) else {}
     # Another kind of tokenizer may spell bytes as characters, or change a text before it is read.
-    kinds = settings["model"]["type"], settings["normalizer"], (settings["pre_tokenizer"] or {}).get("type")
-    in_order = [ids[token] for token in tokens] == list(range(len(tokens)))
-    if tuple(tokens[: len(SPECIALS)]) != SPECIALS or not in_order or others or kinds != ("WordLevel", None, "Split"):
+    kinds = [parts.get(name) for name in ("model", "normalizer", "pre_tokenizer")]
+    types = [kind.get("type") if isinstance(kind, dict) else kind for kind in kinds]
+    tokens: list[str] = []
+    if types == ["WordLevel", None, "Split"]:
+        try:
+            ids = Tokenizer.from_file(str(path)).get_vocab()
+        except Exception as error:  # the library raises nothing narrower
+            raise ValueError(f"{path} is damaged or no tokenizer file ({error}). Copy or save it again.") from None
+        in_order = sorted(ids, key=ids.__getitem__)
+        tokens = in_order if [ids[token] for token in in_order] == list(range(len(ids))) else []
+    others = [token for token in tokens[len(SPECIALS) :] if len(token) != 1]
+    if tuple(tokens[: len(SPECIALS)]) != SPECIALS or others:
         one = f" It has the token {others[0]!r}." if others else ""
         raise ValueError(
             f"{path} is no character vocabulary of this course, which begins with {SPECIALS} and has a token for each "

@@ -46,6 +46,7 @@ class LogitsReport:
     argmax_agreement: share of positions whose largest logit has the same id. It can be 1 where the logits differ.
     max_kl: the largest KL divergence of b's distribution from a's at a position, in nats. It can be 0 where the logits
         differ: adding one number to all logits of a row leaves the distribution as it is.
+    dtypes: the types of a's and b's numbers, as they were given. The coarser one decides the tolerance.
     reason: why the two cannot be compared; "" if they can.
     """
 
@@ -56,6 +57,7 @@ class LogitsReport:
     differences: Tensor
     argmax_agreement: float
     max_kl: float
+    dtypes: tuple[str, str]
     reason: str = ""
 
     def __bool__(self) -> bool:
@@ -68,7 +70,9 @@ class LogitsReport:
             return f"different: {self.reason}{first}"
         rows, positions = self.differences.shape
         same = f"argmax the same at {self.argmax_agreement:.0%}"
-        where = f"\n  ({rows} x {positions} positions, {same}, KL up to {self.max_kl:.1e})"  # one line would be wrapped
+        types = " and ".join(dict.fromkeys(self.dtypes))
+        # One line would be wrapped in a notebook's cell.
+        where = f"\n  ({types}, {rows} x {positions} positions, {same}, KL up to {self.max_kl:.1e})"
         if self.equal:
             return f"equal: |difference| up to {self.max_abs_diff:.1e}, within {self.tolerance:.1e}{where}"
         return f"different: |difference| up to {self.max_abs_diff:.1e}, above {self.tolerance:.1e}{first}{where}"
@@ -88,23 +92,24 @@ def compare_logits(a: ArrayLike | Tensor, b: ArrayLike | Tensor, atol: float | N
 
     >>> print(compare_logits([2.0, 1.0, 0.0], [2.5, 1.0, 0.0], atol=1e-5))
     different: |difference| up to 5.0e-01, above 1.0e-05, first at position 0 of row 0
-      (1 x 1 positions, argmax the same at 100%, KL up to 2.6e-02)
+      (float32, 1 x 1 positions, argmax the same at 100%, KL up to 2.6e-02)
     """
     if atol is not None and not 0 <= atol < math.inf:
         raise ValueError(f"atol is {atol}; expected a number of nats from 0 on, or None for one by dtype and size.")
-    a, b = _as_logits(a), _as_logits(b)
+    (a, type_a), (b, type_b) = _as_logits(a), _as_logits(b)
+    dtypes = type_a, type_b
     tolerance = _tolerance(a, b) if atol is None else float(atol)
     if a.shape != b.shape:
-        return _incomparable(f"the shapes are {tuple(a.shape)} and {tuple(b.shape)}", tolerance)
+        return _incomparable(f"the shapes are {tuple(a.shape)} and {tuple(b.shape)}", tolerance, dtypes)
     if not a.numel():
-        return _incomparable(f"there is nothing to compare, the shape is {tuple(a.shape)}", tolerance)
+        return _incomparable(f"there is nothing to compare, the shape is {tuple(a.shape)}", tolerance, dtypes)
     a, b = (_three_axes(logits).double() for logits in (a, b))
     both_out = a.isneginf() & b.isneginf()
     differences = (a - b).abs().masked_fill(both_out, 0.0).amax(-1)
     bad = [(~(logits < math.inf)).any(-1) for logits in (a, b)]  # NaN or +inf
     if bad[0].any() or bad[1].any():
         found = " and ".join(name for name, one in zip(("a", "b"), bad, strict=True) if one.any())
-        return _incomparable(f"{found} has NaN or +inf", tolerance, _first(bad[0] | bad[1]), differences)
+        return _incomparable(f"{found} has NaN or +inf", tolerance, dtypes, _first(bad[0] | bad[1]), differences)
     within = differences <= tolerance
     return LogitsReport(
         equal=bool(within.all()),
@@ -114,6 +119,7 @@ def compare_logits(a: ArrayLike | Tensor, b: ArrayLike | Tensor, atol: float | N
         differences=differences,
         argmax_agreement=(a.argmax(-1) == b.argmax(-1)).double().mean().item(),
         max_kl=_kl(a, b).max().item(),
+        dtypes=dtypes,
     )
 
 
@@ -176,13 +182,15 @@ def _as_ids(ids: ArrayLike | Tensor) -> Tensor:
     return ids[None] if ids.ndim == 1 else ids
 
 
-def _as_logits(logits: ArrayLike | Tensor) -> Tensor:
+def _as_logits(logits: ArrayLike | Tensor) -> tuple[Tensor, str]:
+    """The logits as floating-point numbers, and the name of their type as it was."""
     logits = torch.as_tensor(logits).detach()
+    name = str(logits.dtype).removeprefix("torch.")
     if logits.dtype not in _ROUNDING_UNITS:
         logits = logits.double()  # whole numbers are exact
     if not 1 <= logits.ndim <= 3:
         raise ValueError(f"logits have the shape {tuple(logits.shape)}; expected (V,), (T, V) or (B, T, V).")
-    return logits
+    return logits, name
 
 
 def _three_axes(logits: Tensor) -> Tensor:
@@ -209,8 +217,12 @@ def _kl(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _incomparable(
-    reason: str, tolerance: float, first: Place | None = None, differences: Tensor | None = None
+    reason: str,
+    tolerance: float,
+    dtypes: tuple[str, str],
+    first: Place | None = None,
+    differences: Tensor | None = None,
 ) -> LogitsReport:
     nothing = torch.zeros(0, 0, dtype=torch.float64)
     return LogitsReport(False, math.nan, tolerance, first, nothing if differences is None else differences,
-                        math.nan, math.nan, reason)  # fmt: skip
+                        math.nan, math.nan, dtypes, reason)  # fmt: skip

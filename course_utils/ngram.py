@@ -81,6 +81,14 @@ class NgramLM:
             nodes = where[:-1]
         return model
 
+    def state_dict(self) -> dict[str, Tensor]:
+        """All that was counted, by name, for a fingerprint."""
+        lists = {"pairs": self._pairs, "counts": self._counts}
+        tensors = {
+            f"{name}.{length}": torch.from_numpy(found) for name in lists for length, found in enumerate(lists[name])
+        }
+        return {"n": torch.tensor(self.n), "vocab_size": torch.tensor(self.vocab_size), **tensors}
+
     @property
     def n_contexts(self) -> int:
         """How many different contexts of the full length were seen."""

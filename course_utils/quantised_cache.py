@@ -85,14 +85,18 @@ class Int8Cache(KVCache):
 class Int8CacheModel:
     """A transformer with such a cache, as a model for the loop; for batches and padding as well.
 
-    model: it computes everything. Its logits differ from those with an exact cache, so a record of a text names no
-    fingerprint of weights, and is made again with such a model only.
+    model: it computes everything. Its logits differ from those with an exact cache, so its fingerprint is another one,
+    and a record of a text is made again with such a model only.
     """
 
     def __init__(self, model: Transformer):
         if not isinstance(model, Transformer):
             raise TypeError(f"model is a {type(model).__name__}; expected a Transformer, whose cache can be replaced.")
-        self.model, self.block_size = model, model.block_size
+        self.model, self.config, self.block_size = model, model.config, model.block_size
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """The model's weights by name, for a fingerprint."""
+        return self.model.state_dict()
 
     def new_cache(self, batch_size: int = 1, max_tokens: int | None = None) -> Int8Cache:
         """An empty cache; max_tokens: tokens a row, padding included; None: block_size."""

@@ -5,7 +5,6 @@ Between documents stands a blank line, here and in the files of `data/`. This mo
 documents say; `storyworld` does.
 """
 
-import os
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from course_utils.arguments import as_path
 from course_utils.protocols import Vocabulary
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -60,16 +60,6 @@ def load_text(source: str | Path, nfc: bool = False) -> str:
         return "\n\n".join(load_documents(source))
     text = _read(as_path(source))
     return unicodedata.normalize("NFC", text) if nfc else text
-
-
-def as_path(source: str | Path) -> Path:
-    """The path that is meant: ~ at its beginning is the home folder, as in a shell."""
-    if not isinstance(source, (str, os.PathLike)):
-        raise TypeError(f"The path is {source!r}; expected a str or a Path.")
-    try:
-        return Path(source).expanduser()
-    except RuntimeError:  # nobody knows where that home is
-        raise ValueError(f"The path is {str(source)!r}, and there is no such home folder. Write it out.") from None
 
 
 def _read(path: Path) -> str:

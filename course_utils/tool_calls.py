@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from course_utils.arguments import check_integer
 from course_utils.generation import start
+from course_utils.generation.allow import Allow
 from course_utils.generation.batch import Batch
 from course_utils.generation.row import Row
 from course_utils.protocols import LanguageModel, NamedVocabulary
@@ -118,8 +119,7 @@ def run_call(text: str, tools: Tools) -> tuple[Outcome, str | None]:
     except ValueError:
         return Outcome.WRONG_ARGUMENTS, None
     except TypeError as error:
-        where = error.__traceback__
-        if where is not None and where.tb_next is None:  # raised by a built-in function, which has no signature to ask
+        if (trace := error.__traceback__) and trace.tb_next is None:  # by a built-in without a signature
             return Outcome.WRONG_ARGUMENTS, None
         raise
     return _written(tool, result)
@@ -211,6 +211,7 @@ def run_with_tools(
     max_rounds: int = 4,
     use_cache: bool = True,
     sample: int = 0,
+    allow: Allow | None = None,
 ) -> list[Turn]:
     """Continue the prompt, run the calls that the model completes, and let it go on with their results.
 
@@ -223,7 +224,7 @@ def run_with_tools(
     _check_tools(tools)
     if isinstance(stopping, StopCriteria):  # the row refuses anything else
         stopping = replace(stopping, tool_calls=True)
-    row = start(model, vocab, prompt, sampling, stopping, sample)
+    row = start(model, vocab, prompt, sampling, stopping, sample, allow)
     batch = Batch(model, [row], use_cache)
     turns: list[Turn] = []
     while True:

@@ -48,6 +48,16 @@ def test_what_is_saved_comes_back(tmp_path, changes):
     assert torch.equal(back(ids), model(ids))
 
 
+def test_the_home_folder_may_be_written_as_in_a_shell(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    save_model(made(), VOCAB, "~/my model")
+    assert os.listdir(tmp_path) == ["home"] and load_model("~/my model")[1] == VOCAB
+    with pytest.raises(ValueError, match="no such home folder"):
+        save_model(made(), VOCAB, "~nobody-of-this-name/model")
+
+
 def test_a_folder_holds_plain_data_and_nothing_half_written(folder):
     assert sorted(os.listdir(folder)) == ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
     names = set(load_file(folder / "model.safetensors"))

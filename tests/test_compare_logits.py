@@ -206,3 +206,21 @@ def test_the_picture_shows_the_differences_the_noise_floor_and_zero_as_a_place_o
     )
     assert "tolerance" in " ".join(text.get_text() for text in ax.get_legend().get_texts())
     plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "named"),
+    [
+        (torch.float32, torch.float32, "(float32, 1 x 1 positions"),
+        (torch.bfloat16, torch.float32, "(bfloat16 and float32, 1 x 1 positions"),
+        (torch.float64, torch.float16, "(float64 and float16, 1 x 1 positions"),
+        (torch.int64, torch.float32, "(int64 and float32, 1 x 1 positions"),
+    ],
+)
+def test_the_types_that_were_compared_are_named(a, b, named):
+    numbers = [2, 1, 0]
+    for other in (numbers, [5, 1, 0]):
+        report = compare_logits(torch.tensor(numbers).to(a), torch.tensor(other).to(b))
+        assert named in str(report) and report.equal is (other == numbers)
+        assert report.dtypes == tuple(str(dtype).removeprefix("torch.") for dtype in (a, b))
+    assert compare_logits(torch.zeros(2, dtype=a), torch.zeros(3, dtype=b)).dtypes == report.dtypes

@@ -62,7 +62,7 @@ def test_a_large_offset_does_not_swallow_the_spread():
     assert paired_difference(a + 1e9, np.zeros(3)).standard_error == pytest.approx(a.std(ddof=1) / math.sqrt(3))
 
 
-def test_equal_differences_give_no_certainty_MET_16():
+def test_equal_differences_give_no_certainty():
     for a in ([0.1, 0.1, 0.1], [1.0, 1.0]):  # the mean of three times 0.1 is not 0.1 in floats
         found = paired_difference(a, [0.0] * len(a))
         assert found.standard_error == 0 and found.all_equal and found.low == found.high
@@ -168,14 +168,14 @@ def test_what_is_no_right_or_wrong_is_refused():
 # --- bootstrap
 
 
-def test_the_bootstrap_is_seeded_MET_17():
+def test_the_bootstrap_is_seeded():
     values = [0, 1, 1, 0, 1]
     assert bootstrap_mean(values, seed=0) == bootstrap_mean(list(values), seed=0)
     uneven = [math.sqrt(x) for x in range(20)]
     assert bootstrap_mean(uneven, seed=0) != bootstrap_mean(uneven, seed=1)
 
 
-def test_the_bootstrap_says_that_equal_values_have_no_width_MET_16():
+def test_the_bootstrap_says_that_equal_values_have_no_width():
     assert bootstrap_mean([1, 1, 1, 1], seed=0) == ((1.0, 1.0), True)
     assert bootstrap_mean([1, 1, 1, 0], seed=0)[1] is False
 

@@ -55,6 +55,10 @@ ORDER = "{(0,): 'temperature first', (0, 1): 'truncation first'}"
 ORDER_SOLVED = code(f'check("03.which_order", {ORDER})', "check:03.which_order")
 SKIPPED = code('check("03.which_order", {})', "check:03.which_order", "nbval-skip")
 
+# A verdict as it was stored before it had HTML, in a cell without a tag; what the cell prints before it comes first.
+STORED = "Now:\nPassed: 00.first_answer\n"
+OLD_OUTPUT = notebook(IMPORT, code('print("Now:")\ncheck("00.first_answer", 269)', printed=STORED))
+
 NOTEBOOKS = {
     "right": notebook(IMPORT, *first_answer(269)),
     "wrong": notebook(IMPORT, *first_answer(500)),
@@ -99,6 +103,34 @@ BROKEN = {
 }
 
 
+# Files as a folder of submissions holds them, in which nothing says that they are the course's.
+BAD = {
+    "__MACOSX/ada/._00_start_here": b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X        " + bytes(range(120, 250)),
+    "ben/._00_start_here": b"\x00\x05\x16\x07" + bytes(range(120, 250)),
+    "ben/.ipynb_checkpoints/00_start_here-checkpoint": "{}",
+    "ben/Untitled": "",
+    "cem/Untitled1": "{}",
+    "cem/Untitled2": '{"nbformat": 4, "cells": [{}]}',
+    "cem/Untitled3": "[" * 100_000,
+    "cem/Untitled4": "[1, 2]",
+    "cem/Untitled5": b"\xff\xfe{\x00}\x00",
+    "cem/Untitled6": '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "code"}]}',
+    "cem/Untitled7": '{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": 1}',
+    "cem/Untitled8": '{"nbformat": 99, "nbformat_minor": 0, "metadata": {}, "cells": []}',
+    "dan/00_start_here": b"\xef\xbb\xbf" + json.dumps(notebook(IMPORT, *first_answer(269))).encode(),
+}
+GOOD = {
+    "ada/00_start_here": notebook(IMPORT, *first_answer(269)),
+    "eve/mine": notebook(IMPORT, *first_answer(500)),
+    "eve/format 4.0": notebook(IMPORT, *first_answer(269)) | {"nbformat_minor": 0},
+    "fay/no outputs": notebook(IMPORT, *first_answer(269)),
+}
+for cell in GOOD["fay/no outputs"]["cells"]:
+    del cell["outputs"], cell["execution_count"]
+for cell in GOOD["eve/format 4.0"]["cells"]:
+    cell.pop("id", None)
+
+
 DEALT_OUT = ("right", "right then wrong", "wrong then right", "error", "raises html overwritten")
 
 
@@ -135,8 +167,10 @@ class Result:
 
 def write(folder, notebooks):
     for name, content in notebooks.items():
-        text = content if isinstance(content, str) else json.dumps(content)
-        (folder / f"{name}.ipynb").write_text(text, encoding="utf-8", newline="\n")
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        text = content if isinstance(content, (str, bytes)) else json.dumps(content)
+        data = text if isinstance(text, bytes) else text.encode()
+        (folder / f"{name}.ipynb").write_bytes(data)
 
 
 # Copies of the shipped ones
@@ -195,7 +229,12 @@ def runs(tmp_path_factory):
         "planted": ({path.stem: filled(path, planted, whole=False) for path in shipped}, "--nbval"),
         "lax": ({**NOTEBOOKS, **BROKEN}, "--nbval-lax", f"--nbval-cell-timeout={TIMEOUT}"),
         "dealt out": ({name: NOTEBOOKS[name] for name in DEALT_OUT}, "--nbval-lax", "-n", "2"),
-        "strict": ({"differs": differs, "open": NOTEBOOKS["open"]}, "--nbval", "--exercises=strict"),
+        "submissions": ({**GOOD, **BAD}, "--nbval-lax"),
+        "strict": (
+            {"differs": differs, "open": NOTEBOOKS["open"], "old output": OLD_OUTPUT},
+            "--nbval",
+            "--exercises=strict",
+        ),
     }
     environments = {"strict": {"PYTHONWARNINGS": "error"}}  # a warning is an error there
     with ThreadPoolExecutor(2) as pool:
@@ -298,6 +337,24 @@ def test_a_broken_file_is_one_line_with_its_name(lax, file, reason):
     assert "INTERNALERROR" not in lax.text and "errors during collection" not in lax.text
 
 
+def test_one_bad_file_in_a_folder_of_submissions_leaves_the_others_judged(runs):
+    found = {entry["file"].removesuffix(".ipynb"): entry["verdict"] for entry in runs["submissions"].report}
+    told_of = [name for name in BAD if "._" not in name and "checkpoints" not in name]
+    assert len(found) == len(runs["submissions"].report) and found == {
+        "ada/00_start_here": "passed",
+        "eve/mine": "wrong",
+        "eve/format 4.0": "passed",
+        "fay/no outputs": "passed",
+        **dict.fromkeys(told_of, "unreadable"),
+    }
+    text = runs["submissions"].text
+    assert "Traceback" not in text and "Interrupted" not in text and "error during collection" not in text
+    told = re.findall(r"^(\S+)\.ipynb cannot be read as a notebook: (.+)$", text, re.MULTILINE)
+    assert sorted(name for name, _ in told) == sorted(name.split("/")[1] for name in told_of)
+    assert "Save it as UTF-8 without one" in dict(told)["00_start_here"]
+    assert f"3 of 4 exercises passed; {len(told)} unreadable, 1 not yet." in text
+
+
 def test_a_copy_under_another_name_is_known_by_its_metadata_its_tags_or_its_name(lax):
     assert lax.verdicts("right") == lax.verdicts("00_start_here") == {"00.first_answer": "passed"}
     assert lax.verdicts("tags only") == {"00.first_answer": "not attempted"}
@@ -315,9 +372,10 @@ def test_the_table_counts_what_was_not_passed(lax):
     assert ["wrong.ipynb", "00.first_answer", "not yet", "equal-shares"] in lines
     assert ["open.ipynb", "00.first_answer", "not attempted"] in lines
     counted = re.search(r"(\d+) of (\d+) exercises passed; (.*)\.", section)
-    assert int(counted[2]) == len(lax.report)
+    assert int(counted[2]) == len(lax.report) - len(BROKEN)
     assert int(counted[1]) == sum(entry["verdict"] == "passed" for entry in lax.report)
     assert sum(map(int, re.findall(r"\d+", counted[3]))) == len(lax.report) - int(counted[1])
+    assert ["empty.ipynb", "unreadable"] in lines
 
 
 def test_the_report_is_json(lax):
@@ -331,6 +389,10 @@ def test_strict_tells_another_output_from_a_wrong_answer(strict):
     assert told.startswith("Cell 1: the output differs from the one stored") and "No exercise is judged" in told
     assert strict.said("differs", "00.first_answer").startswith("Not yet: 00.first_answer (equal-shares)")
     assert strict.outcome("differs", "Cell 4 (check:00.first_answer)") == "passed"  # its output is the learner's
+
+
+def test_a_verdict_equals_one_that_was_stored_as_text(strict):
+    assert strict.outcome("old output", "Cell 2") == "passed"
 
 
 def test_unattempted_exercises_fail_with_strict_only(strict, lax):

@@ -97,7 +97,15 @@ def test_what_the_learner_decides_is_not_compared(name):
 
 
 # Their assertions stand in folded cells of their own. Put a notebook's name here once its assertions do.
-FOLDED = ["00_start_here", "06_is_the_cache_right", "07_stopping", "08_did_it_help"]
+FOLDED = [
+    "00_start_here",
+    "02_temperature",
+    "03_top_k_top_p",
+    "04_tiny_transformer",
+    "06_is_the_cache_right",
+    "07_stopping",
+    "08_did_it_help",
+]
 
 
 @pytest.mark.parametrize("name", FOLDED)

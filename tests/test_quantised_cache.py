@@ -16,6 +16,7 @@ from course_utils.quantised_cache import Int8CacheModel, quantise
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 from course_utils.text import load_documents
+from course_utils.transformer import Transformer
 
 MODEL, VOCAB = load_model("tiny_llama")
 INT8 = Int8CacheModel(MODEL)
@@ -94,11 +95,28 @@ def test_loops_streams_batches_and_stops_work_as_with_any_model():
     assert sum(right) >= 36
 
 
-def test_a_record_comes_back_with_such_a_model_and_not_with_the_exact_one():
+def other_weights():
+    torch.manual_seed(1)
+    return Transformer(MODEL.config).eval()
+
+
+def test_a_record_comes_back_with_such_a_model_and_not_with_another_one():
     record = generate(INT8, VOCAB, "The fox", GREEDY, StopCriteria(10)).record()
-    assert record["model"] is None and reproduce(INT8, VOCAB, record).text == record["text"]
-    with pytest.raises(RecordError, match="model"):
-        reproduce(MODEL, VOCAB, record)
+    assert reproduce(Int8CacheModel(MODEL), VOCAB, record).text == record["text"]
+    for other in (MODEL, plan(MODEL), Int8CacheModel(other_weights())):
+        with pytest.raises(RecordError, match=r"^model: "):
+            reproduce(other, VOCAB, record)
+    with pytest.raises(RecordError, match=r"^model: "):
+        reproduce(INT8, VOCAB, generate(MODEL, VOCAB, "The fox", GREEDY, StopCriteria(10)).record())
+
+
+def test_a_record_from_when_its_weights_were_not_known_is_judged_by_the_text():
+    older = generate(INT8, VOCAB, "The fox", GREEDY, StopCriteria(10)).record() | {"model": None}
+    assert reproduce(INT8, VOCAB, older).text == older["text"]
+    with pytest.raises(RecordError, match=r"^model: "):
+        reproduce(MODEL, VOCAB, older)
+    with pytest.raises(RecordError, match=r"^token_ids: "):
+        reproduce(Int8CacheModel(other_weights()), VOCAB, older)
 
 
 def test_refusals():

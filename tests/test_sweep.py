@@ -18,7 +18,10 @@ from torch import nn
 
 from course_utils.bigram import BigramLM
 from course_utils.generation import generate
+from course_utils.ngram import NgramLM
+from course_utils.quantised_cache import Int8CacheModel
 from course_utils.sampling import SamplingParams
+from course_utils.speculative import speculate
 from course_utils.stopping import StopCriteria
 from course_utils.sweep import store, sweep
 from course_utils.text import CharVocab
@@ -249,6 +252,20 @@ def test_a_file_of_another_sweep_is_refused_and_left_alone(model, tmp_path, name
     with pytest.raises(ValueError, match=f"with other {name}"):
         run(model, keep=kept, **change)
     assert kept.read_bytes() == before
+
+
+def ngrams(text):
+    return NgramLM.fit(VOCAB.encode(text), 3, len(VOCAB))
+
+
+@pytest.mark.parametrize("wrapped", [Int8CacheModel, lambda model: speculate(Int8CacheModel(model), model, 2), ngrams])
+def test_models_that_are_not_modules_are_known_by_their_weights_too(model, tmp_path, wrapped):
+    keep, other = tmp_path / "sweep.jsonl", Transformer(model.config).eval()
+    first, second = ("abc abc", "cab bac") if wrapped is ngrams else (model, other)
+    table = run(wrapped(first), keep=keep, batch_size=1)
+    assert_same(run(wrapped(first), keep=keep, batch_size=1), table)
+    with pytest.raises(ValueError, match="was begun with other model and vocabulary"):
+        run(wrapped(second), keep=keep, batch_size=1)
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def test_utf_16_without_a_mark_is_named(tmp_path, text, encoding):
         load_text(write(tmp_path, text.encode(encoding)))
 
 
-def test_composed_and_decomposed_characters_stay_apart_unless_nfc_is_asked_for_TXB(tmp_path):
+def test_composed_and_decomposed_characters_stay_apart_unless_nfc_is_asked_for(tmp_path):
     text = "caf\u00e9 cafe\u0301 \uac00 \u1100\u1161 ﬁ ½ x\u0323"
     path = write(tmp_path, text.encode())
     assert load_text(path) == text and len(CharVocab.from_text(text)) == len(CharVocab.from_text(load_text(path)))

@@ -217,7 +217,7 @@ class Asynchronous:
 @pytest.mark.parametrize(
     "tool", [coroutine, asynchronous_generator, generator, Asynchronous(), functools.partial(coroutine), 3, "add", None]
 )
-def test_a_tool_that_gives_no_result_is_refused_before_anything_runs_TOC(tool):
+def test_a_tool_that_gives_no_result_is_refused_before_anything_runs(tool):
     with pytest.raises(TypeError, match="tool"):
         called(tool, "[1]")
     with pytest.raises(TypeError, match="tool"):
@@ -235,29 +235,29 @@ def test_a_tool_that_gives_no_result_is_refused_before_anything_runs_TOC(tool):
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_what_is_no_result_is_not_fed_to_the_model_TOC(tool, kind):
+def test_what_is_no_result_is_not_fed_to_the_model(tool, kind):
     with pytest.raises(TypeError, match=f"'t' was called and gave a value of type {kind}"):
         called(tool, "[1]")
 
 
 @pytest.mark.parametrize("tools", [[max], {max}, {1: max}, None])
-def test_an_allow_list_names_functions_TOC(tools):
+def test_an_allow_list_names_functions(tools):
     with pytest.raises(TypeError, match="tools "):
         run_call(CALL, tools)
 
 
-def test_numbers_of_other_libraries_are_results_TOC():
+def test_numbers_of_other_libraries_are_results():
     for number in (np.int64(3), torch.tensor(3), np.array(3)):
         assert called(lambda a, number=number: number, "[1]") == (Outcome.RAN, "3")
     assert called(lambda a: a / 4, "[1]") == (Outcome.RAN, "0.25")
 
 
-def test_what_is_no_text_is_no_call_TOC():
+def test_what_is_no_text_is_no_call():
     with pytest.raises(TypeError, match="text is None; expected the str between the marks"):
         run_call(None, calculator)
 
 
-def test_a_result_that_the_vocabulary_lacks_is_said_to_have_run_TOC():
+def test_a_result_that_the_vocabulary_lacks_is_said_to_have_run():
     pieces = ["<call>", '{"tool": "f", "args": []}', "</call>", "x"]
     model, vocab = saying(*pieces)
     vocab.encode = CharVocab("1").encode
@@ -536,3 +536,27 @@ def test_rounds_are_an_integer(max_rounds, error):
 def test_settings_of_another_type_are_refused():
     with pytest.raises(TypeError, match=r"expected SamplingParams\(…\) and StopCriteria\(…\)"):
         run_with_tools(NoModel(), VOCAB, QUESTION, stopping=50)
+
+
+class Counting:
+    """Allows the ids that a list names, one a step, and notes what it was asked with."""
+
+    def __init__(self, ids):
+        self.ids, self.asked = ids, []
+
+    def allowed(self, token_ids):
+        self.asked.append(list(token_ids))
+        return [self.ids[len(token_ids)]]
+
+
+def test_what_may_come_is_said_over_all_turns_and_without_the_result():
+    vocab = CharVocab.from_text(DIVIDE + "0123456789")
+    spoken = vocab.encode('<call>{"tool": "add", "args": [1, 2]}</call>')
+    ids = [*spoken, vocab.ids["3"], vocab.eos_id]
+    allow = Counting(ids)
+    model = Transformer(TransformerConfig(len(vocab), 1, 2, 1, 16, 100))
+    turns = run_with_tools(model, vocab, "", {"add": operator.add}, SamplingParams(seed=1), allow=allow)
+    assert [(turn.result, turn.text) for turn in turns] == [("3", ""), (None, "3")]
+    assert allow.asked == [ids[:n] for n in range(len(ids))]
+    with pytest.raises(TypeError, match="a method allowed"):
+        run_with_tools(NoModel(), vocab, "", allow=[1, 2])

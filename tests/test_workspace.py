@@ -11,7 +11,7 @@ from datetime import datetime
 import pytest
 
 from course_utils import versions, workspace
-from course_utils.workspace import commands, copies, start_lab
+from course_utils.workspace import commands, copies, judge, start_lab
 
 NAMES = ("00_start_here.ipynb", "03_top_k_top_p.ipynb")
 
@@ -494,6 +494,21 @@ def test_fill_makes_a_learners_folder_and_can_be_repeated(home, folders, capsys)
     assert "has all notebooks already" in capsys.readouterr().out
     with pytest.raises(SystemExit, match="one folder, got none"):
         commands.main(["fill"])
+
+
+def test_every_command_knows_the_home_folder(folders, monkeypatch, capsys):
+    root, judged = folders[0].parent, []
+    monkeypatch.chdir(root)
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(root / "home"))
+    monkeypatch.setattr(commands.copies, "SHIPPED", folders[0])
+    monkeypatch.setattr(judge, "judge", lambda folder, out, *rest: judged.append((folder, out)) or 0)
+    assert commands.main(["fill", "~/a course"]) == 0
+    assert commands.main(["judge", "~/a course", "--out=~/judged"]) == 0
+    assert sorted(path.name for path in root.iterdir()) == ["home", "notebooks"]
+    assert judged == [((root / "home" / "a course").resolve(), (root / "home" / "judged").resolve())]
+    with pytest.raises(SystemExit, match="no such home folder"):
+        commands.main(["fill", "~nobody-of-this-name/course"])
 
 
 def test_reset_and_update_mean_the_folder_in_which_they_are_given(home, folders, capsys):

@@ -40,7 +40,7 @@ def _is_stub(function: Callable) -> bool:
 
 
 def _tree(function: Callable) -> ast.Module | None:
-    """The syntax of the function's source; None if there is none, or none that stands alone, as that of a lambda."""
+    """The syntax of the function's source; None if it cannot be read, or does not stand alone, as that of a lambda."""
     try:
         return ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError, ValueError):

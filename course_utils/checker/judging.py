@@ -4,7 +4,7 @@ This module shows nothing and records nothing; `checking` does. It does not impo
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from course_utils.checker import attempts, running
@@ -29,13 +29,18 @@ WORDS = {PASSED: "Passed", WRONG: "Not yet", RAISED: "Raised", NOT_ATTEMPTED: "N
 
 @dataclass(frozen=True)
 class Finding:
-    """What judging found. `lines` are sentences for the learner; they never tell the answer."""
+    """What judging found. `lines` are sentences for the learner; they never tell the answer.
+
+    case: the one that failed, and gave: what the learner's function answered there, as it is shown to them.
+    """
 
     status: str
     hint_id: str | None = None
     headline: str = ""
     lines: tuple[str, ...] = ()
     printed: str = ""
+    case: Case | None = None
+    gave: str = ""
 
 
 def judge(exercise: Exercise, attempt: object, seconds: float | None = None) -> Finding:
@@ -85,7 +90,7 @@ def _judge_function(exercise: FunctionExercise, function: Callable, seconds: flo
             return Finding(NOT_ATTEMPTED, headline=reason)
         finding = _judge_run(case, run, args, function)
         if finding is not None:
-            return replace(finding, printed=run.printed)
+            return replace(finding, printed=run.printed, case=case, gave=describe(run.value))
         if first_change is None and not all(map(unchanged, case.call.args(), args)):
             first_change = case.call
     if first_change is not None:
@@ -119,6 +124,17 @@ def _judge_run(case: Case, run: running.Run, args: tuple, function: Callable) ->
     if run.warned:
         lines.append(f"Python warned: {run.warned[0][:160]}")
     return Finding(WRONG, case.hint_id, lines=tuple(lines))
+
+
+def expected(exercise: FunctionExercise, case: Case) -> str:
+    """What a right solution answers in this case, as it is shown to learners."""
+    if isinstance(case.expect, Raises):
+        return f"a {case.expect.kind.__name__}"
+    with own_state():
+        answer = exercise.solution()(*case.call.args())
+    if isinstance(answer, dict):  # `describe` would leave out some of its entries
+        return repr(answer)
+    return describe([*answer] if isinstance(answer, Iterator) else answer)
 
 
 def _too_slow(shows: str, run: running.Run) -> Finding:

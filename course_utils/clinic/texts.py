@@ -40,6 +40,6 @@ def texts_and_logits(
         report = compare_logits(expected, in_chunks(specimen, fed, n_prompt))
         wrong = (report.differences > report.tolerance).any(1)
         counts = int(same.sum()), int(wrong.sum()), int((same & wrong).sum())
-        rows[letter] = dict(zip(("same text", "wrong logits", "both"), counts, strict=True))
-        rows[letter]["largest |difference|"] = report.max_abs_diff
+        named = dict(zip(("same text", "wrong logits", "both"), counts, strict=True))
+        rows[letter] = {**named, "largest |difference|": report.max_abs_diff}
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -174,7 +174,7 @@ def reproduce(model: LanguageModel, vocab: Vocabulary, record: dict, allow: Allo
     sampling, stopping = reproduction.read_settings(record)
     origin = reproduction.origin_of(model, vocab, record["use_cache"])
     here = {name: getattr(origin, name) for name in ("vocabulary", "model", "planned", "versions")}
-    reproduction.refuse_difference(record, here, ("vocabulary", "model"))
+    reproduction.refuse_other_model(record, model, here)
     reproduction.refuse_other_allow(record, name_of(allow))
     again = generate(model, vocab, record["prompt"], sampling, stopping, record["use_cache"], record["sample"], allow)
     reproduction.refuse_difference(record, again.record(), ("token_ids", "text", "finish_reason", "stop", "tool_call"))

@@ -46,8 +46,8 @@ class RecordError(ValueError):
 class Origin:
     """Where a text came from, beside its settings, and what computed it.
 
-    model: sha256 of weights and vocabulary, as `checkpoint.fingerprint` gives it; None for a model that is not a
-        torch module, and so has no weights that could be looked at. vocabulary: sha256 of the tokens, or None.
+    model: sha256 of weights and vocabulary, as `checkpoint.fingerprint` gives it; None for a model that shows no
+        weights, such as a hand-made mock. vocabulary: sha256 of the tokens, or None.
     planned: whether a plan of the model computed the logits; the fingerprint is the model's all the same.
     versions: what computed the text, by name, when it was made.
     """
@@ -72,9 +72,11 @@ def origin_of(model: LanguageModel, vocab: Vocabulary, use_cache: bool) -> Origi
 
 
 def _model_fingerprint(model: object, vocab: Vocabulary, vocabulary: str | None) -> str | None:
-    if not isinstance(model, nn.Module) or vocabulary is None:
+    if not hasattr(model, "state_dict") or vocabulary is None:
         return None
     named = cast(NamedVocabulary, vocab)  # it has tokens, and so a fingerprint of them
+    if not isinstance(model, nn.Module):
+        return fingerprint(model, named)
     tensors = [*model.parameters(), *model.buffers()]
     if any(tensor.is_inference() for tensor in tensors):  # made in inference mode: they have no version counter
         return fingerprint(model, named)
@@ -169,6 +171,16 @@ def _circumstances(record: dict, made: dict) -> str:
         return said
     one, other = ("a plan of the model", "the model itself")[:: 1 if record["planned"] else -1]
     return f"{said} The record's text was made by {one}, this one by {other}: logits differ in their last digits."
+
+
+def refuse_other_model(record: dict, model: LanguageModel, here: dict) -> None:
+    """Raise RecordError unless vocabulary and model are those of the record.
+
+    Records of version 0.6.0 and older do not know the weights of a model that is not a torch module; then only the text
+    can show that they are the same.
+    """
+    unknown = record["model"] is None and not isinstance(getattr(model, "planned_from", model), nn.Module)
+    refuse_difference(record, here, ("vocabulary",) if unknown else ("vocabulary", "model"))
 
 
 def refuse_other_allow(record: dict, here: str | None) -> None:

@@ -60,6 +60,14 @@ def why_unreadable(path: Path) -> str | None:
     return None
 
 
+def why_not_nbvals(path: Path) -> str | None:
+    """None, or why nbval cannot read a file that others can: it takes no byte order mark."""
+    with path.open("rb") as file:
+        if file.read(3) == b"\xef\xbb\xbf":
+            return "it begins with a byte order mark (EF BB BF). Save it as UTF-8 without one; JupyterLab does so."
+    return None
+
+
 def cell_name(number: int, metadata: Mapping) -> str:
     """Cell 7, or Cell 7 (check:03.top_p) for a cell that belongs to an exercise.
 

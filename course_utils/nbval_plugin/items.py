@@ -17,28 +17,69 @@ import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 
 from course_utils.checker import recording
-from course_utils.nbval_plugin.files import cell_name, exercises_to_judge, find_notebook, why_unreadable
+from course_utils.nbval_plugin.files import cell_name, exercises_to_judge, find_notebook, why_not_nbvals, why_unreadable
 from course_utils.nbval_plugin.kernel import KernelEnded, defaults, record_verdicts, watch
+from course_utils.nbval_plugin.outputs import comparable
 from course_utils.nbval_plugin.verdicts import ExerciseItem, Failed, UnreadableNotebook, skip
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _LINE = re.compile(r"Cell In\s?\[\w*\], line (\d+)")
 
 
-def replace(collector: pytest.Collector, path: Path, parent: pytest.Collector) -> pytest.Collector:
-    """Our collector instead of nbval's if `path` is a notebook of the course; otherwise `collector` as it is."""
-    if type(collector) is not IPyNbFile or (notebook := find_notebook(path)) is None:
+def replace(collector: pytest.Collector, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Our collector instead of nbval's for a notebook file; anything else as it is.
+
+    None: there is nothing to collect in a Mac's note about a file, `._NAME`, as its archives hold.
+    """
+    if type(collector) is not IPyNbFile:
         return collector
+    if path.name.startswith("._"):
+        return None
+    if (notebook := find_notebook(path)) is None:
+        return NotebookFile.from_parent(parent, path=path)
     return CourseFile.from_parent(parent, path=path, notebook=notebook)
 
 
-class CourseFile(IPyNbFile):
-    """A notebook. `ended` says why it ran no further, once it did."""
+class NotebookFile(IPyNbFile):
+    """A notebook, of whatever course. nbval would end the whole run at a file that it cannot read: here it is one test.
+
+    ended: why it ran no further, once it did.
+    """
+
+    notebook: str | None = None  # which notebook of the course it is
+    ended: str | None = None
+
+    def collect(self) -> Iterator[pytest.Item]:
+        unreadable = why_unreadable(self.path) or why_not_nbvals(self.path)
+        if unreadable is None:
+            try:
+                yield from self.cells()
+                return
+            except Exception as error:  # JSON that is not a notebook, or one of another version
+                said = ": ".join([type(error).__name__, *str(error).splitlines()[:1]])
+                unreadable = f"it does not have a notebook's entries ({said})."
+        self.ended = f"{self.path.name} cannot be read"
+        yield UnreadableNotebook.from_parent(self, name="readable", reason=unreadable)
+
+    def cells(self) -> list[Any]:
+        """All that nbval makes of the file, before the first of it is used."""
+        return list(super().collect())
+
+    def setup(self) -> None:
+        if self.ended is None:  # otherwise no kernel is needed
+            super().setup()
+
+    def teardown(self) -> None:
+        if self.ended is None:
+            super().teardown()
+
+
+class CourseFile(NotebookFile):
+    """A notebook of the course, with a test for each of its exercises."""
 
     def __init__(self, *args: Any, notebook: str, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.notebook = notebook
-        self.ended: str | None = None
         self.exited = False  # a cell asked the kernel to exit
         self.begun: set[int] = set()  # the numbers of the cells that were run
         self.errors: dict[int, str] = {}  # of the cells that raised one, by their numbers
@@ -46,25 +87,19 @@ class CourseFile(IPyNbFile):
         self.key = secrets.token_hex(32)
         self.until: float | None = None  # when the whole notebook's time is over
 
-    def collect(self) -> Iterator[pytest.Item]:
-        unreadable = why_unreadable(self.path)
+    def cells(self) -> list[Any]:
+        """The cells, then the exercises."""
+        assert self.notebook is not None
         cells = []
-        if unreadable is None:
-            try:
-                cells = list(super().collect())
-            except Exception as error:  # valid JSON that is not a notebook
-                unreadable = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'not a notebook'}"
-        if unreadable is not None:
-            self.ended = f"{self.path.name} cannot be read"
-            yield UnreadableNotebook.from_parent(self, name="readable", reason=unreadable)
-        for cell in cells:
+        for cell in super().cells():
             name = cell_name(cell.cell_num, cell.cell.metadata)
-            yield CourseCell.from_parent(self, name=name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options)
-        for exercise_id in exercises_to_judge(self.path, self.notebook):
-            yield ExerciseItem.from_parent(self, name=exercise_id)
+            kwargs = {"cell_num": cell.cell_num, "cell": cell.cell, "options": cell.options}
+            cells.append(CourseCell.from_parent(self, name=name, **kwargs))
+        asked = exercises_to_judge(self.path, self.notebook)
+        return cells + [ExerciseItem.from_parent(self, name=exercise_id) for exercise_id in asked]
 
     def setup(self) -> None:
-        if self.ended is not None:  # it cannot be read: no kernel is needed
+        if self.ended is not None:
             return
         self.records_folder = tempfile.TemporaryDirectory(prefix="course-check-", ignore_cleanup_errors=True)
         limit = self.config.getoption("--exercises-timeout")
@@ -98,8 +133,7 @@ class CourseFile(IPyNbFile):
             self.kernel.km.shutdown_kernel(now=True)
 
     def teardown(self) -> None:
-        if self.ended is None:
-            super().teardown()
+        super().teardown()
         if self.records_folder is not None:
             self.records_folder.cleanup()
 
@@ -112,8 +146,12 @@ class CourseCell(IPyNbCell):
         tags = self.cell.metadata.get("tags") or []
         if any(str(tag).startswith(("exercise:", "check:")) for tag in tags):
             self.options["check"] = False
-        if self.cell.execution_count is None:
+        if self.cell.setdefault("execution_count", None) is None:  # some programs write neither entry
             self.cell.outputs = []  # outputs of nobody's run: nothing to compare with, and no fault
+
+    def compare_outputs(self, test: list, ref: list, skip_compare: Any = None) -> bool:
+        """As nbval compares them, but for what only a browser shows."""
+        return super().compare_outputs(comparable(test), comparable(ref), skip_compare)
 
     def setup(self) -> None:
         """Without nbval's: it would make every cell after a timeout an expected failure."""

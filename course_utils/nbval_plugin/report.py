@@ -6,7 +6,8 @@ It is loaded wherever the course is installed, so it imports next to nothing and
 the file is a notebook of this course. All that is heavier is in `items`.
 
 --exercises=strict           unattempted exercises fail too
---exercises-report=FILE      the verdicts as JSON: a list of file, notebook, exercise, verdict, hint_id and reason
+--exercises-report=FILE      the verdicts as JSON: a list of file, notebook, exercise, verdict, hint_id and reason; a
+                             file that cannot be read is one entry, with the exercise null
 --exercises-timeout=SECONDS  the time for a whole notebook; nbval's --nbval-cell-timeout is the time for a cell
 """
 
@@ -58,7 +59,8 @@ def pytest_collect_file(
         return collectors
     from course_utils.nbval_plugin import items
 
-    return [items.replace(collector, file_path, parent) for collector in collectors]
+    ours = (items.replace(collector, file_path, parent) for collector in collectors)
+    return [collector for collector in ours if collector is not None]
 
 
 def _nbval_is_active(config: pytest.Config) -> bool:
@@ -86,24 +88,20 @@ class _Summary:
                 self.write()  # now, since the run may be ended before it ends by itself
 
     def entries(self) -> list[dict]:
-        """One for each exercise, by file and in the order of the course, however the run was distributed."""
-        not_run = {"verdict": "not reached", "hint_id": None}
-        found = [
-            self.results.get(nodeid, {**entry, **not_run})
-            for nodeid, entry in {**self.results, **self.collected}.items()
-        ]
+        """One for each exercise and for each unreadable file, in the order of the files and of the course."""
+        found = {**self.collected, **self.results}.values()
         if not found:
             return []
         from course_utils import exercises
 
-        order = list(exercises.places())
+        order = [None, *exercises.places()]
         return sorted(found, key=lambda entry: (entry["file"], order.index(entry["exercise"])))
 
     def write(self) -> None:
         path = self.config.getoption("--exercises-report")
         if path is None or hasattr(self.config, "workerinput"):  # under xdist the controller writes
             return
-        target = Path(path)
+        target = Path(os.path.expanduser(path))  # no shell reads the ~ in --exercises-report=~/verdicts.json
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.with_name(f".{target.name}.draft")
         text = json.dumps(self.entries(), indent=1, ensure_ascii=False) + "\n"
@@ -124,8 +122,10 @@ class _Summary:
 
 
 def table(entries: list[dict]) -> list[str]:
-    """One line for each exercise: file, exercise, verdict, hint id. Plain text, no colour needed."""
-    rows = [(e["file"], e["exercise"], _WORDS.get(e["verdict"], e["verdict"]), e["hint_id"] or "") for e in entries]
+    """One line for each entry: file, exercise, verdict, hint id. Plain text, no colour needed."""
+    rows = [
+        (e["file"], e["exercise"] or "", _WORDS.get(e["verdict"], e["verdict"]), e["hint_id"] or "") for e in entries
+    ]
     rows.insert(0, ("notebook", "exercise", "verdict", "hint"))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
@@ -135,6 +135,5 @@ def total(entries: list[dict]) -> str:
     """For example "2 of 5 exercises passed; 1 not yet, 2 not attempted."."""
     verdicts = [_WORDS.get(entry["verdict"], entry["verdict"]) for entry in entries]
     rest = [f"{verdicts.count(verdict)} {verdict}" for verdict in dict.fromkeys(verdicts) if verdict != "passed"]
-    return f"{verdicts.count('passed')} of {len(verdicts)} exercises passed" + (
-        f"; {', '.join(rest)}." if rest else "."
-    )
+    asked = sum(entry["exercise"] is not None for entry in entries)  # an unreadable file is not an exercise
+    return f"{verdicts.count('passed')} of {asked} exercises passed" + (f"; {', '.join(rest)}." if rest else ".")

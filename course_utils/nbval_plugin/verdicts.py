@@ -24,9 +24,20 @@ class Failed(Exception):
 class _Own(pytest.Item):
     """A test of ours beside the cells."""
 
+    parent: Any  # the `items.NotebookFile` that it belongs to, which imports this module
+
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self.obj = Dummy()
+
+    def report_as(self, exercise: str | None, verdict: str, reason: str) -> None:
+        """The entry of the report that this test stands for. exercise: None for the file itself."""
+        folder, root = self.path.parent, self.config.rootpath
+        file = os.path.relpath(self.path, root) if folder.drive == root.drive else self.path
+        setattr(self, RESULT, {
+            "file": Path(file).as_posix(), "notebook": self.parent.notebook, "exercise": exercise,
+            "verdict": verdict, "hint_id": None, "reason": reason,
+        })  # fmt: skip
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo, style: Any = None) -> Any:
         return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo, style)
@@ -36,33 +47,24 @@ class _Own(pytest.Item):
 
 
 class UnreadableNotebook(_Own):
-    """Stands for a file that cannot be read: fails in one line."""
+    """Stands for a file that cannot be read: fails in one line, and is one entry of the report."""
 
     def __init__(self, *args: Any, reason: str, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        self.reason = reason
+        self.reason = f"{self.path.name} cannot be read as a notebook: {reason}"
+        self.report_as(None, "unreadable", self.reason)
 
     def runtest(self) -> None:
-        raise Failed(f"{self.path.name} cannot be read as a notebook: {self.reason}")
+        self.user_properties.append((RESULT, getattr(self, RESULT)))
+        raise Failed(self.reason)
 
 
 class ExerciseItem(_Own):
     """One exercise, judged after all cells by the last verdict that `check` recorded."""
 
-    parent: Any  # the `items.CourseFile` that it belongs to, which imports this module
-
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
-        folder = self.path.parent
-        file = (
-            os.path.relpath(self.path, self.config.rootpath)
-            if folder.drive == self.config.rootpath.drive
-            else self.path
-        )
-        setattr(self, RESULT, {
-            "file": Path(file).as_posix(), "notebook": self.parent.notebook, "exercise": self.name,
-            "verdict": "not reached", "hint_id": None, "reason": "",
-        })  # fmt: skip
+        self.report_as(self.name, "not reached", "")
 
     def runtest(self) -> None:
         verdict, hint_id, text = self.judge()

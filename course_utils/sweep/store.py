@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from filelock import BaseFileLock
-from torch import nn
 
+from course_utils.arguments import as_path
 from course_utils.checkpoint import fingerprint
 from course_utils.file_lock import lock_for_writing
 from course_utils.generation.reproduction import OLDER
 from course_utils.protocols import LanguageModel, NamedVocabulary
 from course_utils.sampling import SamplingParams
-from course_utils.stopping import StopCriteria
-from course_utils.text import as_path
+from course_utils.stopping import FinishReason, StopCriteria
 
 KIND = "sweep of prompts, settings and seeds"
 FORMAT = 2  # of the file; another number is another meaning of a line
@@ -37,11 +36,11 @@ def digests(
 ) -> dict[str, str]:
     """A short fingerprint of each argument that the rows depend on.
 
-    A model that is not a torch module, such as a hand-made mock, is known by its class only.
+    A model that shows no weights, such as a hand-made mock, is known by its class only.
     """
     planned_from = getattr(model, "planned_from", None)  # a plan names the model that it was made from
     original = model if planned_from is None else planned_from
-    if isinstance(original, nn.Module):
+    if hasattr(original, "state_dict"):
         weights = fingerprint(original, vocab) + (" planned" if planned_from is not None else "")
     else:
         weights = f"{type(model).__qualname__} {vocab.tokens}"
@@ -109,9 +108,12 @@ class Store:
 
     def _is_result(self, row: Mapping) -> bool:
         """Whether a line holds a finished cell; what was damaged is computed again."""
-        counts = (row.get(name) for name in ("problem", "seed", "n_tokens"))
-        plain = isinstance(row.get("setting"), (str, int, float)) and isinstance(row.get("text"), str)
-        return row.keys() >= self._fields and row["error"] is None and plain and all(type(n) is int for n in counts)
+        if not row.keys() >= self._fields or row["error"] is not None:
+            return False
+        texts = isinstance(row["text"], str) and row["finish_reason"] in list(FinishReason.__members__)
+        counts = all(type(row[name]) is int and row[name] >= 0 for name in ("problem", "seed", "n_tokens"))
+        single = not any(isinstance(row[name], (dict, list)) for name in self._fields)  # the metrics and the name
+        return texts and counts and single
 
     def __enter__(self) -> "Store":
         if self.path is not None:

@@ -7,10 +7,11 @@ from random import Random
 from filelock import BaseFileLock
 
 from course_utils import metrics, storyworld
+from course_utils.arguments import as_path
 from course_utils.bigram import MAX_VOCAB_SIZE, BigramLM
 from course_utils.checkpoint import load_model, save_model
 from course_utils.file_lock import lock_for_writing
-from course_utils.text import SHIPPED, CharVocab, as_path, load_documents, load_text, split_documents
+from course_utils.text import SHIPPED, CharVocab, load_documents, load_text, split_documents
 from course_utils.training.corpus import Corpus
 from course_utils.training.trainer import Trainer, TrainingSettings, new_model, run
 from course_utils.transformer import Transformer, TransformerConfig

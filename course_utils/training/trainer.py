@@ -61,6 +61,9 @@ class TrainingSettings:
         return self.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
 
 
+_STATES = ({"momentum"}, {"step", "exp_avg", "exp_avg_sq"})  # what Muon and AdamW keep of each parameter
+
+
 class Trainer:
     """A model in training. `losses` has the mean loss of each step so far, in nats a token."""
 
@@ -142,7 +145,9 @@ class Trainer:
         try:
             there, here = json.loads(metadata["about"]), json.loads(json.dumps(self._about()))
             losses, n_tokens = json.loads(metadata["losses"]), int(metadata["n_tokens"])
-        except (KeyError, TypeError, ValueError):
+            if not isinstance(losses, list) or not all(isinstance(loss, float) for loss in losses) or n_tokens < 0:
+                raise ValueError
+        except (KeyError, TypeError, ValueError, RecursionError):
             raise ValueError(f"{path} is no checkpoint of a training. Use another folder.") from None
         if there != here:
             raise ValueError(
@@ -161,26 +166,23 @@ class Trainer:
 
     def _restore(self, path: Path, tensors: dict[str, Tensor], begun: bool) -> None:
         """Put the tensors in their places, if every place has one. begun: after a step the optimizers have states."""
-        parameters = dict(self.model.named_parameters())
-        weights: dict[str, Tensor] = {}
-        states: dict[str, dict[str, Tensor]] = {}
-        for stored, tensor in tensors.items():
-            origin, _, name = stored.partition(".")
-            if origin == "model":
-                weights[name] = tensor
-            else:  # the number of an optimizer
-                key, _, name = name.partition(".")
-                states.setdefault(name, {})[key] = tensor
-        shapes = {name: parameter.shape for name, parameter in parameters.items()}
-        stepped = shapes.keys() if begun else set()
-        if {name: tensor.shape for name, tensor in weights.items()} != shapes or states.keys() != stepped:
+        places = {f"model.{name}": parameter.detach() for name, parameter in self.model.named_parameters()}
+        states = {}  # where a state belongs: in which optimizer's, of which parameter, by which name
+        for number, (optimizer, keys) in enumerate(zip(self.optimizers, _STATES, strict=True)):
+            inside = {id(parameter) for group in optimizer.param_groups for parameter in group["params"]}
+            for name, parameter in self.model.named_parameters():
+                for key in keys if begun and id(parameter) in inside else ():
+                    states[f"{number}.{key}.{name}"] = optimizer.state[parameter], key
+                    places[f"{number}.{key}.{name}"] = torch.tensor(0.0) if key == "step" else parameter.detach()
+        expected = {name: (tensor.shape, tensor.dtype) for name, tensor in places.items()}
+        if {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()} != expected:
             raise ValueError(f"{path} is damaged: its tensors are not those of the model. Remove it to begin anew.")
-        for name, tensor in weights.items():
-            parameters[name].data.copy_(tensor)
-        for number, optimizer in enumerate(self.optimizers):
-            for stored in (stored for stored in tensors if stored.startswith(f"{number}.")):
-                key, _, name = stored.removeprefix(f"{number}.").partition(".")
-                optimizer.state[parameters[name]][key] = states[name][key]
+        for name, tensor in tensors.items():
+            if name in states:
+                state, key = states[name]
+                state[key] = tensor
+            else:
+                places[name].copy_(tensor)
 
     def _about(self) -> dict:
         return {"settings": asdict(self.settings), "model": asdict(self.model.config)}

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import course_utils.workspace as usage
+from course_utils.arguments import as_path
 from course_utils.versions import record_path
 from course_utils.workspace import copies, start_lab
 
@@ -57,7 +58,7 @@ def fill(arguments: list[str]) -> int:
     if len(arguments) != 1:
         given = " ".join(arguments) or "none"
         raise ValueError(f"fill takes one folder, got {given}. For example: fill ~/course")
-    folder = Path(arguments[0]).expanduser()
+    folder = as_path(arguments[0])
     for message in copies.fill(copies.SHIPPED, folder) or [f"{folder} has all notebooks already."]:
         print(message)
     return 0

@@ -144,8 +144,11 @@ def _read_notebook(path: Path, advice: str | None = None) -> dict:
         notebook = json.loads(path.read_text(encoding="utf-8-sig"))
         for cell in notebook["cells"]:
             cell["source"] = "".join(cell["source"])  # the format allows a list of lines as well
-            cell["cell_type"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+            tags = cell.setdefault("metadata", {}).get("tags") or []
+            if not all(isinstance(name, str) for name in (cell["cell_type"], cell.get("id", ""), *tags)):
+                raise ValueError("the type, the id or a tag of a cell is not a text")
+        json.dumps(notebook, ensure_ascii=False).encode("utf-8")  # half a surrogate pair could not be written again
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         name = f"{path.parent.name}/{path.name}"
         advice = advice or f"Restore the course's file: git checkout {name}"
         raise ValueError(f"{name} is not a notebook that can be read ({error}). {advice}") from error

@@ -1,11 +1,21 @@
 """Exercise 01.counts_to_logits."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 import numpy as np
 
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL, NOT_CONTIGUOUS
 from course_utils.exercises.common.inputs import Rows, args, transposed
 from course_utils.exercises.common.recognisers import any_of, shaped
+
+
+def counts_to_logits(counts):
+    """The log-probabilities (V, V) of counts (V, V); the rows are the previous tokens."""
+    counts = counts.double()  # exact for large counts and for tiny shares
+    shares = counts / counts.sum(dim=1, keepdim=True)  # each row by its own sum
+    return shares.log()  # the logarithm of 0 is -inf
 
 
 def _log_shares(counts: Rows) -> np.ndarray:
@@ -46,7 +56,7 @@ EXERCISE = FunctionExercise(
         "`counts.sum(dim=1, keepdim=True)` has the shape (V, 1), so that it divides row by row.",
         "Take the logarithm of the shares. The logarithm of 0 is -inf by itself: nothing has to be done for it.",
     ),
-    reference="course_utils.bigram:counts_to_logits",
+    reference=counts_to_logits,
     cases=(
         Case("probabilities", "these are probabilities. A logit is the logarithm of one.", _HAND, Recognises(_SHARES)),
         Case("earlier-call", EARLIER_CALL, _HAND, Recognises(shaped(4, 2))),

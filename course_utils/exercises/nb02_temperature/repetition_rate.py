@@ -1,8 +1,19 @@
 """Exercise 02.repetition_rate. Its expected values are counted by hand, beside each text."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 from course_utils.checker.answers import same
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.recognisers import any_of
+
+
+def repetition_rate(tokens, n):
+    """The share of n-grams that occurred before; None if the text has no n-gram."""
+    n_grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+    if not n_grams:
+        return None
+    return 1 - len(set(n_grams)) / len(n_grams)
 
 
 def _given(tokens: list | str, n: int, shown: str = "") -> Call:
@@ -57,7 +68,7 @@ EXERCISE = FunctionExercise(
         "T tokens have T - n + 1 of them. A set of tuples keeps each one once.",
         "Look at the case without any n-gram before you divide.",
     ),
-    reference="course_utils.metrics:repetition_rate",
+    reference=repetition_rate,
     cases=(
         Case("distinct-share", "this is the share of distinct n-grams. Repetition is what is left of the whole.", _HAND,
              Recognises(0.75)),

@@ -1,5 +1,8 @@
 """Exercise 03.top_p. Its logits are not log-probabilities: a constant is added, so that the two can be told apart."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 import numpy as np
 
 from course_utils.checker.answers import as_array, same
@@ -24,6 +27,17 @@ from course_utils.exercises.common.filters import (
 from course_utils.exercises.common.hints import ANY_LAYOUT, AXIS_LOST, OTHER_CALL
 from course_utils.exercises.common.inputs import Rows, args, made, turned, turned_text
 from course_utils.exercises.common.recognisers import any_of
+
+
+def top_p_filter(logits, p):
+    """Keep the fewest likeliest tokens of each row whose total probability reaches p."""
+    if p == 1:
+        return logits.clone()
+    ranked, places = logits.double().sort(dim=-1, descending=True, stable=True)
+    probs = ranked.softmax(dim=-1)
+    stays = probs.cumsum(dim=-1) - probs < p  # the total before the token is still below p
+    stays = stays.scatter(-1, places, stays)  # from the order of the ranking to that of the ids
+    return logits.masked_fill(~stays, float("-inf"))
 
 
 def _logits(*probs: float, shift: float = -1.0) -> np.ndarray:
@@ -114,7 +128,7 @@ EXERCISE = FunctionExercise(
         "A token stays if the total before it is still below p. So the one that takes the total past p stays.",
         "The decision is made in sorted order. `scatter` with the sort's indices brings it back to the ids' order.",
     ),
-    reference="course_utils.sampling:top_p_filter",
+    reference=top_p_filter,
     cases=(
         Case("a-mask", A_MASK, _HAND, Recognises(mask_of(_RIGHT_P))),
         Case("sorted-order", SORTED, _HAND, Recognises(any_of(np.sort(_RIGHT_P)[::-1], np.sort(_RIGHT_P)))),

@@ -1,5 +1,9 @@
 """Exercise 04.causal_mask. Its answers are True and False, which other exercises do not take for numbers."""
 
+# The reference is shown to learners as they would write it, without types. It imports torch itself, since the list of
+# exercises must be read without torch.
+# mypy: allow-untyped-defs
+
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -9,6 +13,16 @@ import numpy as np
 from course_utils.checker.answers import as_array
 from course_utils.checker.exercise import Call, Case, FunctionExercise, Holds, Recognises
 from course_utils.exercises.common.inputs import Rows
+
+
+def causal_mask(n_query, n_key):
+    """Which keys each query may attend to: bool (n_query, n_key); the queries are the last tokens."""
+    import torch
+
+    queries = torch.arange(n_key - n_query, n_key)[:, None]  # their positions, as a column
+    keys = torch.arange(n_key)[None, :]  # as a row
+    return keys <= queries
+
 
 _MOST = 1_000_000  # entries of an answer that are read
 
@@ -114,7 +128,7 @@ EXERCISE = FunctionExercise(
         "Query i stands at position n_key - n_query + i, and may attend to the keys at 0 up to its own position.",
         "Compare a column of query positions with a row of key positions, or shift the diagonal of `tril`.",
     ),
-    reference="course_utils.transformer:causal_mask",
+    reference=causal_mask,
     cases=(
         Case("added-mask", "this is a mask to be added to scores. Asked for is who may attend: True or False.", _HAND,
              Recognises(_added)),

@@ -1,6 +1,7 @@
 """Exercise 04.positions."""
 
-# The reference is shown to learners as they would write it, without types.
+# The reference is shown to learners as they would write it, without types. It imports torch itself, since the list of
+# exercises must be read without torch.
 # mypy: allow-untyped-defs
 
 from course_utils.checker.answers import as_array, same
@@ -10,7 +11,7 @@ from course_utils.exercises.common.recognisers import any_of, is_int64, shaped
 
 def new_positions(n_cached, n_new):
     """The positions of n_new tokens that follow n_cached ones: int64 (n_new,)."""
-    import torch  # here, since the list of exercises must be read without it
+    import torch
 
     return torch.arange(n_cached, n_cached + n_new)
 

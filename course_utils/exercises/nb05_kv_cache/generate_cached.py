@@ -1,6 +1,7 @@
 """Exercise 05.generate_cached. The model notes each call, so that the way is judged as well as the result."""
 
-# The reference is shown to learners as they would write it, without types.
+# The reference is shown to learners as they would write it, without types. It imports torch itself, since the list of
+# exercises must be read without torch.
 # mypy: allow-untyped-defs
 
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from course_utils.exercises.common.way import Way, way_of
 
 def generate_cached(model, prompt_ids, max_new_tokens):
     """The new ids, each the likeliest; every token but the last new one goes through the model once."""
-    import torch  # here, so that the list of exercises can be read without it
+    import torch
 
     cache, new = model.new_cache(), []
     fed = list(prompt_ids)  # prefill: the whole prompt

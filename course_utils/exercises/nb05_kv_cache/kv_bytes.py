@@ -1,11 +1,20 @@
 """Exercise 05.kv_bytes. Sizes are primes where it matters, so that each mistake gives a number that no other gives."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 import math
 from collections.abc import Callable
 
 from course_utils.checker.answers import as_array, same
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL
+
+
+def kv_bytes(n_layer, n_kv_head, head_dim, n_tokens, batch_size, bytes_per_element):
+    """The bytes of all keys and values; the 2 stands for a key and a value."""
+    return 2 * n_layer * n_kv_head * head_dim * n_tokens * batch_size * bytes_per_element
+
 
 _NAMES = ("n_layer", "n_kv_head", "head_dim", "n_tokens", "batch_size", "bytes_per_element")
 
@@ -60,7 +69,7 @@ EXERCISE = FunctionExercise(
         "Beside each key stands a value of the same size. What else multiplies it?",
         "Every one of the six sizes is a factor, and there is one more factor that is none of them.",
     ),
-    reference="course_utils.kv_cache:kv_cache_bytes",
+    reference=kv_bytes,
     cases=(
         Case("keys-only", "this is half of it. A layer stores two tensors for each token.", _A,
              Recognises(_times(1 / 2, _bytes(*_ONE)))),

@@ -13,7 +13,7 @@ from course_utils.exercises.common.recognisers import any_of, is_int64, shaped
 
 
 def padded_positions(attention_mask):
-    """The reference solution."""
+    """The position (B, T) of each token in its row, counted without the padding; a padding slot gets 0."""
     return (attention_mask.cumsum(-1) - 1).clamp_min(0) * attention_mask
 
 

@@ -1,9 +1,28 @@
 """Exercise 07.finish_reason: which of the conditions that hold is reported. All 32 combinations are tried."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 from typing import Any
 
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Holds, Recognises
 from course_utils.stopping import FinishReason
+
+
+def finish_reason(last_is_eos, stop, call_complete, n_new, max_new_tokens, n_context, context_size):
+    """Why a text ends after a token was sampled; None if it goes on."""
+    if last_is_eos:
+        return FinishReason.EOS
+    if stop is not None:
+        return FinishReason.STOP_STRING
+    if call_complete:
+        return FinishReason.TOOL_CALL
+    if n_new == max_new_tokens:
+        return FinishReason.LENGTH
+    if n_context == context_size:
+        return FinishReason.CONTEXT
+    return None
+
 
 EOS, STOP, CALL, LENGTH, CONTEXT = "EOS", "STOP_STRING", "TOOL_CALL", "LENGTH", "CONTEXT"
 
@@ -88,7 +107,7 @@ EXERCISE = FunctionExercise(
         "Five questions, one after the other. The first that is answered with yes decides.",
         "`FinishReason.EOS` and its fellows are the answers. Behind the last question comes None.",
     ),
-    reference="course_utils.stopping:finish_reason",
+    reference=finish_reason,
     cases=(
         Case("a-word", "this is a word or a number. Asked for is the member itself, such as `FinishReason.LENGTH`: a "
              "misspelt member is an error at once, a misspelt word is not.", _given(eos=True),

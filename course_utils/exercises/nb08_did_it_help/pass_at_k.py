@@ -1,10 +1,22 @@
 """Exercise 08.pass_at_k. Its expected values are worked out by hand, beside each case, or by an oracle."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
+import math
 from fractions import Fraction
 
 from course_utils.checker.answers import as_array, same
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Raises, Recognises
 from course_utils.exercises.common.recognisers import any_of
+
+
+def pass_at_k(n, c, k):
+    """The chance that at least one of k different samples is right, if c of n are."""
+    if k > n:
+        raise ValueError(f"k is {k} and n is {n}; expected k up to n.")
+    all_wrong = math.comb(n - c, k) / math.comb(n, k)
+    return 1 - all_wrong
 
 
 def at_least_one(n: int, c: int, k: int) -> float:
@@ -58,7 +70,7 @@ EXERCISE = FunctionExercise(
         "There are C(n, k) ways to choose k of n, and C(n - c, k) of them take wrong ones only.",
         "`math.comb(n, k)` counts them with whole numbers, and gives 0 where nothing can be chosen.",
     ),
-    reference="course_utils.metrics:pass_at_k",
+    reference=pass_at_k,
     cases=(
         _hand("percent", "this is a percentage. Asked for is a probability, from 0 to 1.",
               lambda value: same(value, 100 * 18 / 28, 0.5)),

@@ -1,6 +1,7 @@
 """Exercise 09.last_token: the way to the logits is judged as well as the numbers."""
 
-# The reference is shown to learners as they would write it, without types.
+# The reference is shown to learners as they would write it, without types. It imports torch itself, since the list of
+# exercises must be read without torch.
 # mypy: allow-untyped-defs
 
 import functools
@@ -18,7 +19,7 @@ ATOL = 1e-4  # the contract's: float32, and two ways of computing the same
 
 
 def last_token_logits(model, token_ids):
-    """The reference: the prefix fills a cache, then only the last token is fed behind it."""
+    """The logits (V,) after token_ids (1, T): the prefix fills a cache, then only the last token is fed."""
     import torch
 
     with torch.no_grad():

@@ -1,5 +1,8 @@
 """Exercise 09.translate: our settings as arguments for `generate` of transformers, judged by what they mean there."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,6 +12,24 @@ from course_utils.checker.answers import same
 from course_utils.checker.exercise import Call, Case, FunctionExercise, Holds, Raises, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL
 from course_utils.exercises.common.meaning import N_ROWS, meant, wanted
+
+
+def to_transformers(params):
+    """Keyword arguments with which `generate` draws from the same probabilities."""
+    if params.greedy:
+        return {"do_sample": False}
+    off = {"temperature": (1,), "top_k": (None, 0), "top_p": (None, 1), "min_p": (None, 0)}
+    steps = [step for step in params.order if getattr(params, step) not in off[step]]
+    if steps != [step for step in off if step in steps]:  # `off` names the steps in the order of `generate`
+        raise ValueError(f"The order is {steps}; generate applies {list(off)} and cannot follow it.")
+    return {
+        "do_sample": True,
+        "temperature": params.temperature,
+        "top_k": 0 if params.top_k is None else params.top_k,
+        "top_p": 1.0 if params.top_p is None else params.top_p,
+        "min_p": 0.0 if params.min_p is None else params.min_p,
+    }
+
 
 KEYS = ("do_sample", "temperature", "top_k", "top_p", "min_p")
 
@@ -118,7 +139,7 @@ EXERCISE = FunctionExercise(
         "The order first: compare `params.order` with the one that `generate` follows. Greedy has no order, and one "
         "argument.",
     ),
-    reference="course_utils.translate:to_transformers",
+    reference=to_transformers,
     cases=(
         Case("not-a-dict", "asked for is a dict, as `model.generate(**arguments)` takes it.", _given(_ALL),
              Holds(lambda value, args: isinstance(value, Mapping))),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 
+from course_utils.arguments import as_path
 from course_utils.workspace.judge import feedback, report, running
 from course_utils.workspace.judge.running import Limits
 from course_utils.workspace.judge.submissions import Submission, find
@@ -33,8 +34,8 @@ def main(arguments: list[str]) -> int:
         "--notebook-seconds", type=float, default=Limits.notebook, help="the time for a whole notebook (%(default)s)"
     )
     given = parser.parse_args(arguments)
-    folder = given.folder.resolve()
-    out = (given.out or folder.with_name(f"{folder.name}_judged")).resolve()
+    folder = as_path(given.folder).resolve()
+    out = folder.with_name(f"{folder.name}_judged") if given.out is None else as_path(given.out).resolve()
     if not folder.is_dir():
         raise ValueError(f"{given.folder} is not a folder. Give the folder in which the submissions lie.")
     if folder in (out, *out.parents):
