@@ -107,6 +107,7 @@ FOLDED = [
     "06_is_the_cache_right",
     "07_stopping",
     "08_did_it_help",
+    "09_real_libraries",
     "11_faster",
 ]
 
