@@ -214,7 +214,7 @@ print(repr(vocab.decode(context)))
 # lower ids than small ones. **Predict:** does the text begin with a capital when u is small or when u is large?
 
 # %% id="loop-panel"
-widgets.explore_sampling(model, vocab, "The ", SamplingParams(seed=13), max_new_tokens=40)
+widgets.explore_sampling(model, vocab, "The ", SamplingParams(seed=13), max_new_tokens=40, settings=[])
 
 # %% [markdown] id="generate-loop-text"
 # **Find out by moving:** leave the step at 0 and count the seed up from 0. Which is the first seed whose text begins with

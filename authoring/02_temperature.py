@@ -52,7 +52,7 @@ for temperature, expected in ((1, [0.731, 0.269]), (0.5, [0.881, 0.119]), (2, [0
 my_temperature = ...
 
 # %% id="two-panel"
-widgets.explore_logits([2.0, 1.0], ["first", "second"], SamplingParams(1.0))
+widgets.explore_logits([2.0, 1.0], ["first", "second"], SamplingParams(1.0), settings=["temperature"])
 
 # %% id="see-reach" tags=["nbval-ignore-output"]
 reach = 1 / torch.tensor(0.7 / 0.3).log().item()
@@ -155,7 +155,7 @@ for temperature in (0.3, 1, 2):
     print(f"T = {temperature}: {answer.text!r}")
 
 # %% id="temperature-panel"
-widgets.explore_sampling(model, vocab, "The ", SamplingParams(1.0, seed=3), max_new_tokens=70)
+widgets.explore_sampling(model, vocab, "The ", SamplingParams(1.0, seed=3), max_new_tokens=70, settings=["temperature"])
 
 # %% id="assert-step-37" tags=["assertions"]
 cool = {t: generation.generate(model, vocab, "The ", SamplingParams(t, seed=3), StopCriteria(70)).text for t in (0, 0.06, 0.07)}

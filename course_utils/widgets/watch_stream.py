@@ -120,7 +120,7 @@ class _Stream:
         found = [moment for moment in self.read(settings)[0] if moment.piece is not None][:_STILL]
         labels = [views.visible(piece) for piece in self.pieces[: len(found)]]
         shown, held = [len(m.shown) for m in found], [len(m.held) for m in found]
-        return held_back(labels, shown, held, "A panel as it opens: run the cell in JupyterLab, and a slider moves it")
+        return held_back(labels, shown, held, "The panel's picture, as it opens")
 
     def caption(self, settings: dict) -> str:
         moment, said = self.at(settings)
