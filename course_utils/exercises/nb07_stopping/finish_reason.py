@@ -150,7 +150,7 @@ EXERCISE = FunctionExercise(
         _asks("any-stop", f"{_ANY_STOP} This one looks like a number.", STOP, stop="0"),
         _asks("any-stop", f"{_ANY_STOP} This one only looks like an end mark.", STOP, stop="<eos>"),
         _asks("any-stop", f"{_ANY_STOP} This one looks like the mark of a call.", STOP, stop="</call>"),
-        _asks("any-stop", f"{_ANY_STOP} This one is not of the English alphabet.", STOP, stop="。"),
+        _asks("any-stop", f"{_ANY_STOP} This one is not in English letters.", STOP, stop="。"),
         _asks("large", _LARGE, LENGTH, n_new=int("5000"), budget=int("5000"), n_context=6000, size=131072),
         _asks("large", f"{_LARGE} Here this is the context.", CONTEXT, n_new=5000, budget=10**6,
               n_context=int("131072"),

@@ -184,7 +184,7 @@ EXERCISE = FunctionExercise(
         _all("exact", f"{_EXACT} Hold back nothing that is written in another way.", ["e", "n", "d"], ["END"]),
         _text("exact", f"{_EXACT} Here the stop is made of line ends.", ["a\n", "\n\n", "b"], ["\n\n"]),
         _text("exact", f"{_EXACT} Here the stop begins with a space.", ["ab", " \tb "], [" b"]),
-        _text("exact", f"{_EXACT} These stops are not English letters.", ["e\u0301 你", "好🙂!"], ["é", "好🙂"]),
+        _text("exact", f"{_EXACT} These stops are not in English letters.", ["e\u0301 你", "好🙂!"], ["é", "好🙂"]),
         _all("any-pieces", _ANY_CUTS, ["a", "E", "", "N", "", "D", "b"], ["END"]),
         _all("any-pieces", f"{_ANY_CUTS} Here there is one piece.", ["xabcabdy"], ["abd"]),
         _all("any-pieces", f"{_ANY_CUTS} Here each character is a piece.", list("xabcabdy"), ["abd"]),

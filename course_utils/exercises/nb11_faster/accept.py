@@ -145,7 +145,7 @@ EXERCISE = FunctionExercise(
         _asks("compares-with-p", "a u above p / q means a rejection, whatever p and q are by themselves.", [0.5, 0.5],
               [0.75, 0.25], 0, 0.703125),
         _asks("border", _BORDER, _P, _Q, 0, 0.5),
-        _asks("border", _BORDER + " Here the numbers are others.", [0.125, 0.875], [0.5, 0.5], 0, 0.25),
+        _asks("border", _BORDER + " Here are other numbers.", [0.125, 0.875], [0.5, 0.5], 0, 0.25),
         _asks("never", _NEVER, [0.0, 1.0], [0.5, 0.5], 0, 0.0),
         _asks("never", _NEVER + " The distribution to draw from still adds up to 1.", [0.0, 0.25, 0.75],
               [0.5, 0.5, 0.0], 0, 0.5),
