@@ -65,7 +65,7 @@ assert shown == {1: [0.731, 0.269], 0.5: [0.881, 0.119], 2: [0.622, 0.378]}
 my_temperature = ...
 
 # %% id="two-panel"
-widgets.explore_logits([2.0, 1.0], ["first", "second"], SamplingParams(1.0))
+widgets.explore_logits([2.0, 1.0], ["first", "second"], SamplingParams(1.0), settings=["temperature"])
 
 # %% id="see-reach" tags=["nbval-ignore-output"]
 reach = 1 / torch.tensor(0.7 / 0.3).log().item()
@@ -202,7 +202,7 @@ for temperature in (0.3, 1, 2):
 predict.beside(my_best_temperature, max(shares, key=shares.get), "largest share of real words at T")
 
 # %% id="temperature-panel"
-widgets.explore_sampling(model, vocab, "The ", SamplingParams(1.0, seed=3), max_new_tokens=70)
+widgets.explore_sampling(model, vocab, "The ", SamplingParams(1.0, seed=3), max_new_tokens=70, settings=["temperature"])
 
 # %% id="assert-step-37" tags=["assertions"]
 from course_utils.randomness import uniform

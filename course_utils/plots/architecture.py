@@ -47,10 +47,10 @@ def llama_layer(config: TransformerConfig) -> str:
     ax.set_axis_off()
     matrices = c * h * d + 2 * c * k * d + h * d * c + 3 * c * inner
     return (
-        f"A layer takes T vectors of {c} numbers and gives T of the same size. First half: RMSNorm, {h} query heads "
-        f"and {k} key/value heads of {d} dimensions, RoPE, attention, output matrix; added to what came in. "
-        f"Second half: RMSNorm, SwiGLU with {inner} inner dimensions, a matrix back to {c}; added again. "
-        f"Its matrices hold {matrices:,} numbers."
+        f"A layer takes T vectors of {c} numbers and returns T vectors of the same size. Its first half consists of "
+        f"RMSNorm, {h} query heads and {k} key/value heads of {d} dimensions, RoPE, attention and the output matrix. "
+        f"The result is added to the vectors that came in. Its second half consists of RMSNorm, SwiGLU with {inner} "
+        f"inner dimensions and a matrix back to {c}. Its result is added, too. The matrices hold {matrices:,} numbers."
     )
 
 
@@ -121,6 +121,6 @@ def attention_map(
     ax.set_yticklabels([as_drawn(query) for query in queries], fontsize=8)
     ax.figure.colorbar(image, label="attention weight")
     return (
-        f"Each row adds up to 1. The last row, {queries[-1]} (position {len(queries) - 1} of the rows), looks most at "
+        f"Each row adds up to 1. The last query, {queries[-1]} (row {len(queries) - 1}), looks most at "
         f"{keys[best[-1]]} (column {best[-1]}), with a weight of {values[-1, best[-1]]:.3f}."
     )
