@@ -73,7 +73,7 @@ def _refuse_gaps(name: str, table: pd.DataFrame, columns: Sequence[str], gaps: b
     holes = table[list(columns)].isna()
     if not gaps and holes.any(axis=None):
         raise ValueError(
-            f"{name} has a row without a value in {holes.any().idxmax()!r}; expected one in each. Leave failed ones out."
+            f"{name} has a row without a value in {holes.any().idxmax()!r}; expected one. Leave failed rows out."
         )
 
 
