@@ -234,7 +234,7 @@ solution("00.first_answer")
 # | [02 Temperature](02_temperature.ipynb) | what it does to the scores, and what it cannot do | 70 |
 # | [03 Top-k and top-p](03_top_k_top_p.ipynb) | which tokens stay, and why the order of the steps matters | 85 |
 # | [04 A tiny transformer](04_tiny_transformer.ipynb) | how attention lets a model keep the facts of a tale | 100 |
-# | [05 The KV cache](05_kv_cache.ipynb) | what a model stores while it writes, and what that costs | 70 |
+# | [05 The KV cache](05_kv_cache.ipynb) | what a model stores while it writes, and what that costs | 80 |
 # | [06 Is the cache right?](06_is_the_cache_right.ipynb) | how to prove that it is, and how to find a fault | 90 |
 # | [07 Why did it stop?](07_stopping.ipynb) | end marks, budgets, stop strings, tool calls | 100 |
 # | [08 Did it help?](08_did_it_help.ipynb) | how to compare settings, and when to say "can't tell" | 100 |

@@ -266,7 +266,7 @@ print(repr(vocab.decode(context)))
 my_side = ...
 
 # %% id="loop-panel"
-widgets.explore_sampling(model, vocab, "The ", SamplingParams(seed=13), max_new_tokens=40)
+widgets.explore_sampling(model, vocab, "The ", SamplingParams(seed=13), max_new_tokens=40, settings=[])
 
 # %% id="see-capital" tags=["nbval-ignore-output"]
 with torch.no_grad():

@@ -1,10 +1,10 @@
 # %% [markdown] id="title"
 # # 02 · Temperature
 #
-# **After this notebook you can** say exactly what a temperature does to a distribution and what it cannot do; explain why
-# a temperature of 0 is a special case; and say what low and high temperatures buy and cost. You can also run a *sweep*, a
-# comparison of several settings, so that its result means something: with fixed random numbers, with the spread
-# beside each mean, and with a sentence about what it does not prove.
+# **After this notebook you can** say exactly what a temperature does to a distribution and what it cannot do, explain why a
+# temperature of 0 is a special case, and say what low and high temperatures buy and cost. You can also run a *sweep*,
+# which compares several settings, and report it fairly: the random numbers are fixed, each mean comes with its
+# spread, and you say what the result does not prove.
 #
 # **You need** notebook 01. **Time:** 70 minutes.
 #
@@ -26,9 +26,10 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown] id="two-candidates-text"
 # ## Two candidates
 #
-# Suppose that a model gives two candidates for the next token the logits 2 and 1. Softmax turns them into the
+# There are two candidates for the next token, and a model gives them the logits 2 and 1. Softmax turns these into the
 # probabilities 0.731 and 0.269. A *temperature* T is a positive number that divides every logit before softmax:
-# $p_i \propto e^{z_i / T}$, where $\propto$ says that the results are then divided by their sum. At T = 1 nothing changes.
+# $p_i \propto e^{z_i / T}$. The sign $\propto$ means that the values are then divided by their sum, as softmax does. At T = 1
+# nothing changes.
 #
 # **Guess** the probability of the first token at T = 0.5 and at T = 2. Write both guesses in place of the dots.
 
@@ -55,7 +56,7 @@ assert shown == {1: [0.731, 0.269], 0.5: [0.881, 0.119], 2: [0.622, 0.378]}
 # At T = 0.5 the logits [2, 1] become [4, 2]. The gap between them is twice as wide, and softmax gives the first token
 # 0.881 instead of 0.731: the distribution has become *sharper*. At T = 2 the logits become [1, 0.5]. The gap is half as
 # wide, and the probabilities are closer to each other: the distribution has become *flatter*. In both cases the model
-# ran only once. A temperature changes how its scores are used. It adds nothing to them.
+# ran only once. A temperature changes how the model's scores are used. It adds nothing that the model did not know.
 #
 # Below you see the same two candidates with sliders. **Guess** at which temperature the second token reaches a
 # probability of 0.3, and write your guess down before you move a slider.
@@ -64,7 +65,7 @@ assert shown == {1: [0.731, 0.269], 0.5: [0.881, 0.119], 2: [0.622, 0.378]}
 my_temperature = ...
 
 # %% id="two-panel"
-widgets.explore_logits([2.0, 1.0], ["first", "second"], SamplingParams(1.0))
+widgets.explore_logits([2.0, 1.0], ["first", "second"], SamplingParams(1.0), settings=["temperature"])
 
 # %% id="see-reach" tags=["nbval-ignore-output"]
 reach = 1 / torch.tensor(0.7 / 0.3).log().item()
@@ -89,9 +90,9 @@ check("02.temperature", probs_at)
 # %% [markdown] id="entropy-text"
 # ## From one certain token to a fair die
 #
-# How undecided is a distribution? *Entropy* answers with one number, $H = -\sum_i p_i \ln p_i$, in *nats*. For our two
-# candidates it is 0.731 × 0.313 + 0.269 × 1.313 = 0.582 nats, because -ln 0.731 = 0.313 and -ln 0.269 = 1.313. Entropy is
-# smallest when one token has all of the probability, and largest when all V tokens are equally likely.
+# How undecided is a distribution? *Entropy* answers with one number, $H = -\sum_i p_i \ln p_i$. Its unit is the *nat*, as for
+# a loss. Take our two candidates: -ln 0.731 is 0.313 and -ln 0.269 is 1.313, so H = 0.731 × 0.313 + 0.269 × 1.313 = 0.582
+# nats. Entropy is smallest when one token has all of the probability, and largest when all V tokens are equally likely.
 #
 # The next cell computes the entropy of *four* candidates at temperatures from 0.05 to 40. **Guess** the value near each
 # end of the curve. You may write a formula, such as `math.log(2)`.
@@ -116,9 +117,10 @@ predict.beside(my_entropy_when_hot, entropies[-1].item(), f"T = {temperatures[-1
 # %% [markdown] id="ranking-text"
 # The curve runs from 0, where one token is certain, to ln 4 = 1.386, where all four are equally likely. One thing stays the
 # same along the way: the order of the candidates. If one logit is larger than another, it is still larger after both are
-# divided by the same positive number. So temperature cannot tell which candidate is right. It only decides how much of
-# the probability goes to the candidates that the model already prefers. **Sharper is not wiser:** no fact enters the
-# model this way.
+# divided by the same positive number.
+#
+# A temperature does not know which candidate is right. It only decides how much of the probability goes to the candidates
+# that the model already prefers. **Sharper is not wiser:** no fact enters the model this way.
 
 # %% id="ranking"
 for temperature in (0.3, 1, 2):
@@ -138,7 +140,7 @@ assert all(row.argsort(descending=True).tolist() == [0, 1, 2, 3] for row in rows
 # As T approaches 0, the likeliest token takes almost all of the probability. At T = 0 itself the division fails. Decoders
 # therefore have a separate mode, *greedy*. It draws no random number and takes the token with the largest logit. In
 # vLLM and llama.cpp, `temperature=0` is another way to ask for greedy. In transformers a temperature of 0 is an error, and
-# you ask with `do_sample=False`. The next cell shows what a plain division gives, and what our package answers.
+# `do_sample=False` asks for greedy. The next cell shows what a plain division gives, and what our package answers.
 
 # %% id="zero"
 print("0 as a divisor:", (torch.tensor([2.0, 1.0]) / 0).softmax(-1))
@@ -165,8 +167,8 @@ check("02.greedy", greedy)
 # %% [markdown] id="bigram-text"
 # ## On a trained model
 #
-# We return to the bigram of notebook 01, which has learned from the tales what follows each character. Here is its row
-# for `t` at three temperatures: the scores are the same, the distributions are not.
+# We return to the bigram of notebook 01, which has learned from the tales what follows each character. The picture takes its
+# scores for what follows `t` and shows their probabilities at three temperatures.
 
 # %% id="bigram"
 vocab = text.CharVocab.from_text(text.load_text("all"))
@@ -191,7 +193,8 @@ my_best_temperature = ...
 # %% id="same-u"
 shares = {}
 for temperature in (0.3, 1, 2):
-    answer = generation.generate(model, vocab, "The ", SamplingParams(temperature, seed=3), StopCriteria(70, eos=False))
+    params = SamplingParams(temperature, seed=3)
+    answer = generation.generate(model, vocab, "The ", params, StopCriteria(70, eos=False))
     shares[temperature] = metrics.coherence(answer.text).real_words
     print(f"T = {temperature}: {answer.text!r}, real words {shares[temperature]:.2f}")
 
@@ -199,7 +202,7 @@ for temperature in (0.3, 1, 2):
 predict.beside(my_best_temperature, max(shares, key=shares.get), "largest share of real words at T")
 
 # %% id="temperature-panel"
-widgets.explore_sampling(model, vocab, "The ", SamplingParams(1.0, seed=3), max_new_tokens=70)
+widgets.explore_sampling(model, vocab, "The ", SamplingParams(1.0, seed=3), max_new_tokens=70, settings=["temperature"])
 
 # %% id="assert-step-37" tags=["assertions"]
 from course_utils.randomness import uniform
@@ -289,15 +292,16 @@ for column, unit in (("repetition", "share of 4-grams seen before"), ("real word
 means = results.groupby("temperature")[columns].mean()
 at_1, at_2 = (results.query("temperature == @t")["real words"].tolist() for t in (1.0, 2.0))
 print("From T = 0.3 to T = 2 repetition falls, and so does the share of real words.")
-print(f"Real words of single texts: {min(at_1):.2f} to {max(at_1):.2f} at T = 1, {min(at_2):.2f} to {max(at_2):.2f} at T = 2")
+for t, values in ((1, at_1), (2, at_2)):
+    print(f"The share of real words in single texts at T = {t}: from {min(values):.2f} to {max(values):.2f}")
 higher = sum(a > b for a in at_1 for b in at_2)
-print(f"The text at T = 1 has more of them in {higher} of {len(at_1) * len(at_2)} pairs,",
-      f"and in {sum(a > b for a, b in zip(at_1, at_2, strict=True))} of 24 pairs with the same seed.")
+higher_with_one_seed = sum(a > b for a, b in zip(at_1, at_2, strict=True))
+print(f"It is larger at T = 1 in {higher} of {len(at_1) * len(at_2)} pairs of texts,")
+print(f"and in {higher_with_one_seed} of the {len(at_1)} pairs with the same seed.")
 
 # %% id="assert-pairs" tags=["assertions"]
 assert means["repetition"].is_monotonic_decreasing and means["real words"].is_monotonic_decreasing
-assert max(at_2) > min(at_1) and round(higher / 576, 2) == 0.81
-assert sum(a > b for a, b in zip(at_1, at_2, strict=True)) == 20
+assert max(at_2) > min(at_1) and round(higher / 576, 2) == 0.81 and higher_with_one_seed == 20
 by_length = [sum(metrics.repetition_rate(t[:n], 4) for t in results["text"]) for n in (50, 100, 200)]
 assert by_length == sorted(by_length)  # longer texts repeat more
 
@@ -306,29 +310,31 @@ assert by_length == sorted(by_length)  # longer texts repeat more
 # same ones again and again. At a high temperature it also takes rare pairs: it repeats little, and few of its words are
 # real. Neither end is better in itself.
 #
-# The spread matters as much as the mean. Between T = 1 and T = 2 the single texts overlap. If you compare one text at T = 1
-# with one at T = 2, the first has more real words in 81 % of all 576 pairs, and in 20 of the 24 pairs with the same seed.
-# One pair misleads you about one time in five.
+# The spread matters as much as the mean. Take one text at T = 1 and one at T = 2. There are 576 such pairs, and in 81 % of
+# them the text at T = 1 has the larger share of real words. Among the 24 pairs with the same seed it has the larger share in
+# 20. So a single pair would mislead you about one time in five.
 
 # %% [markdown] id="limits-text"
 # **What this does not prove.** A bigram sees only the last token, and the same token always brings the same row of scores.
-# In greedy mode such a model walks in a circle, as the next cell shows. A large model sees the whole text,
-# its own repetitions included. If it repeats itself, it does so for other reasons, and this sweep says nothing about
-# them. What carries over is the mechanism: the same scores, made sharper or flatter.
+# In greedy mode such a model walks in a circle, as the next cell shows. A large model sees the whole text, and so it sees
+# its own repetitions. If it repeats itself, it may have other reasons, and this sweep says nothing about them. What
+# carries over is the mechanism: the same scores, made sharper or flatter.
 
 # %% id="greedy-loop"
-looped = generation.generate(model, vocab, "The ", SamplingParams(greedy=True), StopCriteria(60, eos=False)).text
+greedy_params = SamplingParams(greedy=True)
+looped = generation.generate(model, vocab, "The ", greedy_params, StopCriteria(60, eos=False)).text
 print(repr(looped), "longest loop:", metrics.longest_loop(looped), "of", len(looped))
 
 # %% [markdown] id="llama-text"
-# Now the small transformer of notebook 00. It has the same 81 tokens as the bigram, but each of its scores depends on the
-# whole text so far. **Before you run it:** at which of the three temperatures do you expect words that do not exist?
+# Now the small transformer of notebook 00 writes. It has the same 81 tokens as the bigram, but each of its scores depends on
+# the whole text so far. **Before you run it:** at which of the three temperatures do you expect words that do not exist?
 
 # %% id="llama" tags=["nbval-ignore-output"]
 llama, _ = checkpoint.load_model("tiny_llama")
 written = {}
 for temperature in TEMPERATURES:
-    written[temperature] = generation.generate(llama, vocab, "The ", SamplingParams(temperature, seed=3), StopCriteria(90)).text
+    params = SamplingParams(temperature, seed=3)
+    written[temperature] = generation.generate(llama, vocab, "The ", params, StopCriteria(90)).text
     print(f"T = {temperature}: {written[temperature]!r}")
 
 # %% id="assert-llama" tags=["assertions"]
@@ -346,20 +352,21 @@ assert [round(torch.special.entr(probs).sum().item(), 2) for probs in of.values(
 # Our draw lays the probabilities on a ruler and uses one u for each token that it chooses. *Gumbel-max* draws in another way.
 # It takes a random number $u_i$ for every token of the vocabulary, adds the noise $-\ln(-\ln u_i)$ to the logit $z_i / T$, and
 # chooses the token with the largest sum. Each token then wins with exactly the probability that softmax gives it, although
-# nobody has computed one. **Before you run it:** what share of the draws should the first of [2, 1] win at T = 0.5?
+# no softmax was computed. **Before you run it:** what share of the draws should the first of [2, 1] win at T = 0.5?
 
 # %% id="gumbel"
 generator = torch.Generator().manual_seed(0)
 for temperature in (0.5, 1, 2):
-    u = torch.rand(20_000, 2, generator=generator, dtype=torch.float64)  # a number for each draw and each token
+    u = torch.rand(20_000, 2, generator=generator, dtype=torch.float64)  # one for each draw and token
     winners = (logits / temperature - (-u.log()).log()).argmax(-1)
-    won, expected = (winners == 0).double().mean(), sampling.next_token_probs(logits, SamplingParams(temperature))[0]
-    print(f"T = {temperature}: the first token wins {won:.3f} of 20,000 draws; softmax gives it {expected:.3f}")
+    won = (winners == 0).double().mean()
+    expected = sampling.next_token_probs(logits, SamplingParams(temperature))[0]
+    print(f"T = {temperature}: the first token wins {won:.3f} of the draws; softmax gives it {expected:.3f}")
 
 # %% [markdown] id="own-text"
-# The shares agree. vLLM and gpt-fast draw in an equivalent way, because PyTorch's own draw makes the processor wait for the
-# GPU. The price is a random number for every token of the vocabulary at every step. Here one u a step is enough: the
-# running sums of 81 probabilities cost little, nothing waits, and you can see on the ruler where u falls.
+# The shares agree. vLLM and gpt-fast draw in an equivalent way, because PyTorch's own draw, `torch.multinomial`, makes the
+# processor wait for the GPU. The price is a random number for every token of the vocabulary at every step. Here one u a
+# step is enough: the running sums of 81 probabilities cost little, nothing waits, and the ruler shows where u falls.
 #
 # ## Your own text
 #
@@ -374,7 +381,8 @@ own = text.load_text(my_source)
 own_vocab, known = text.CharVocab.from_text(own), set(storyworld.split_words(own))
 own_model = bigram.BigramLM.fit(own_vocab.encode_documents(text.split_documents(own)), len(own_vocab))
 for temperature in TEMPERATURES:
-    answer = generation.generate(own_model, own_vocab, "", SamplingParams(temperature, seed=0), StopCriteria(200, eos=False))
+    params = SamplingParams(temperature, seed=0)
+    answer = generation.generate(own_model, own_vocab, "", params, StopCriteria(200, eos=False))
     words = storyworld.split_words(answer.text)
     share = sum(word in known for word in words) / max(len(words), 1)
     rate = metrics.repetition_rate(answer.text, 4)
@@ -385,13 +393,13 @@ for temperature in TEMPERATURES:
 #
 # | it is tempting to think | rather |
 # |---|---|
-# | a low temperature makes the model know more | the scores are the same; the choice keeps closer to the first of them |
-# | T = 2 ruins a text | it ruined the bigram's words; most of the transformer's were still real |
+# | a low temperature makes the model know more | the scores are the same; the choice falls more often on the likeliest token |
+# | T = 2 ruins every text | most of the transformer's words were still real |
 # | the likeliest token is the right one | it is the one that the model prefers; notebook 08 counts how often it is right |
 # | a model repeats itself because T is low | here a model with one token of memory did; a large one may have other reasons |
 # | one text at each temperature shows which is better | about one pair in five would have misled us |
 #
-# All this was measured on a bigram of 81 characters, with one measure of words and one of repetition. **Further, without a
+# The sweep used one bigram with 81 tokens, one measure of words and one of repetition. **Further, without a
 # check:** at T = 1 the bigram's row for `t` has an entropy of 2.00 nats, and its row for the space has 3.16. Is there a
 # temperature at which `t` reaches 3.16? Does one temperature mean the same amount of chance in every row?
 
@@ -407,9 +415,10 @@ for temperature in TEMPERATURES:
 # ## Summary
 #
 # Temperature divides the logits. It makes the distribution sharper or flatter and keeps the order. At 0 a decoder is greedy,
-# which is a mode and not a division. The bigram repeated itself more and wrote more real words at low temperatures. Its weights never
-# changed. **Next:** [03 Top-k and top-p](03_top_k_top_p.ipynb)
+# which is a mode and not a division. At low temperatures the bigram repeated itself more and wrote more real words. Its
+# weights never changed. **Next:** [03 Top-k and top-p](03_top_k_top_p.ipynb)
 #
-# **Sources.** D. Ackley, G. Hinton, T. Sejnowski, *A learning algorithm for Boltzmann machines*, 1985, for where the name comes from. A. Holtzman
-# et al., [*The curious case of neural text degeneration*](https://arxiv.org/abs/1904.09751), 2020, for repetition in large models. I. Huijben et al.,
-# [*A review of the Gumbel-max trick*](https://arxiv.org/abs/2110.01515), 2021, for a proof. Checked on 2026-12-01. A teaching example, not a production benchmark.
+# **Sources.** D. Ackley, G. Hinton, T. Sejnowski, *A learning algorithm for Boltzmann machines*, 1985, for an early use of a temperature.
+# A. Holtzman et al., [*The curious case of neural text degeneration*](https://arxiv.org/abs/1904.09751), 2020, for repetition in large models.
+# I. Huijben et al., [*A review of the Gumbel-max trick*](https://arxiv.org/abs/2110.01515), 2021, for what else it can do.
+# Checked on 2026-12-01. A teaching example, not a production benchmark.

@@ -1,7 +1,7 @@
 # %% [markdown] id="title"
 # # 03 · Top-k and top-p
 #
-# **After this notebook you can** drop the unlikely tokens of a distribution in three ways, and say which tokens each of them
+# **After this notebook you can** drop the unlikely tokens of a distribution in three ways, and say which tokens each way
 # keeps. You can show that the kept set changes from step to step. And you can read a library's settings with the
 # question that decides what they mean: in which order are they applied?
 #
@@ -10,6 +10,8 @@
 # **Before:** [02 Temperature](02_temperature.ipynb) **Next:** [04 A tiny transformer](04_tiny_transformer.ipynb)
 
 # %% id="setup"
+import textwrap
+
 import torch
 
 from course_utils import bigram, checkpoint, generation, metrics, plots, predict, sampling, storyworld, text, widgets
@@ -27,8 +29,8 @@ def kept(logits):
 # %% [markdown] id="tail-text"
 # ## The tail
 #
-# A row of scores has a few likely tokens and many unlikely ones. We call the unlikely ones together the *tail*. Each
-# has a tiny probability, but there are many of them, and a text takes many steps.
+# Take a row of scores in which a few tokens are likely and all others are not. The unlikely tokens together are called the
+# *tail*. Each of them has a tiny probability, but there are many of them, and a text takes many steps.
 #
 # Suppose that the tail has 5 % of the probability at every step. **Guess** the chance that 100 steps never choose a
 # token from it.
@@ -40,9 +42,9 @@ my_chance = ...
 predict.beside(my_chance, 0.95**100, "chance of 100 clean steps")
 
 # %% [markdown] id="filters-text"
-# Only about 6 texts in 1,000 stay clean. Decoders can therefore drop the tail before they draw. The logit of a dropped token
-# becomes `-inf`, and softmax gives it a probability of 0. The other probabilities are *renormalised*: each is divided
-# by their sum, so that they add up to 1 again. Three such *filters* follow. They differ in how they decide what stays.
+# Only about 6 texts in 1,000 would stay clean. So a decoder may drop the tail before it draws. The logit of a dropped token
+# becomes `-inf`, and softmax gives it a probability of 0. The other probabilities are *renormalised*: each is divided by
+# their sum, so that they add up to 1 again. A rule that decides which tokens stay is called a *filter*. Here are three.
 #
 # ## Top-k: a fixed number
 #
@@ -62,14 +64,17 @@ print("the logits now:", top_2)
 print("a tie, k = 2 of [1, 1, 1, 0]:", kept(sampling.top_k_filter([1.0, 1.0, 1.0, 0.0], 2)))
 
 # %% [markdown] id="top-k-exercise-text"
-# A dropped token has the logit `-inf`, not 0. A logit of 0 is an ordinary score: among negative logits it is the
-# largest. In a tie our filter keeps exactly k tokens, the lower ids first; transformers keeps all that tie with the k-th.
+# A dropped token has the logit `-inf`, not 0. A logit of 0 is an ordinary score: among negative logits it is the largest.
+# In a tie our filter keeps exactly k tokens, the lower ids first. The library transformers
+# keeps every token that ties with the k-th.
 #
 # ### Exercise `03.top_k` · medium · 12 minutes
 #
-# Write `top_k_filter(logits, k)` for logits (..., V). In each row exactly k logits stay as they are, and the others become
-# `-inf`. In a tie the lower id stays: `[1, 3, 3, 3]` with k = 2 gives `[-inf, 3, 3, -inf]`. If k is `None`, or V or
-# more, all logits stay. The input must not change.
+# Write `top_k_filter(logits, k)`, which filters logits of the shape (..., V).
+#
+# - In each row exactly k logits stay as they are. The others become `-inf`.
+# - In a tie the lower id stays. For example, `[1, 3, 3, 3]` with k = 2 gives `[-inf, 3, 3, -inf]`.
+# - If k is `None`, or V or more, all logits stay. The input must not change.
 
 # %% id="exercise-top-k" tags=["exercise:03.top_k"]
 def top_k_filter(logits, k):
@@ -81,9 +86,9 @@ check("03.top_k", top_k_filter)
 # %% [markdown] id="top-p-text"
 # ## Top-p: a fixed mass
 #
-# *Top-p* goes down the ranking, from the likeliest token on, and adds up probabilities until their sum reaches p. The
-# tokens that it has passed stay, the last one included. They are called the *nucleus*. All others are dropped, and the
-# nucleus is renormalised. **Guess** the probabilities after top-p = 0.8 on [0.6, 0.25, 0.15].
+# *Top-p* goes through the tokens from the likeliest down, and adds up their probabilities until the sum reaches p. All
+# tokens up to this point stay, including the one that takes the sum to p. Together they are called the *nucleus*. The
+# other tokens are dropped, and the nucleus is renormalised. **Guess** the probabilities after top-p = 0.8 on [0.6, 0.25, 0.15].
 
 # %% id="guess-top-p" tags=["nbval-ignore-output"]
 my_top_p = ...
@@ -98,9 +103,9 @@ ax = plots.probability_bars(["0", "1", "2"], {"before": [0.6, 0.25, 0.15], "afte
 print("mass kept:", round(0.6 + 0.25, 2), " after:", [round(p, 3) for p in nucleus.tolist()])
 
 # %% [markdown] id="crossing-text"
-# The first token's 0.6 is less than 0.8, so a second token is needed. With it the sum is 0.85, which crosses the line of
-# 0.8. The token that crosses the line stays, so the kept tokens have *at least* p together. Suppose that it were dropped:
-# the kept tokens would then have less than p. Where the first token alone has more than p, none would be left.
+# The first token has 0.6, which is less than 0.8, so a second token is needed. With it the sum is 0.85 and has crossed the
+# line. The token that crosses the line stays, so the kept tokens have *at least* p together. If it were dropped, they
+# would have less than p, and where the first token alone has more than p, no token would be left.
 #
 # **Predict** before you move top-p: up to which p does one token suffice, and from which p on are all three needed?
 
@@ -113,9 +118,11 @@ widgets.explore_logits(three, ["first", "second", "third"], SamplingParams(top_p
 #
 # ### Exercise `03.top_p` · hard · 15 minutes
 #
-# Write `top_p_filter(logits, p)` for logits (..., V), with 0 < p <= 1, where p = 1 keeps every token. Filter each row on
-# its own. The crossing token stays. Kept logits stay unchanged and at their place; the others become `-inf`. For
-# example, `[0, 2, 1]` has the probabilities 0.09, 0.665 and 0.245, so p = 0.8 gives `[-inf, 2, 1]`. The input must not change.
+# Write `top_p_filter(logits, p)`, which filters logits (..., V), for 0 < p <= 1. Each row is filtered on its own.
+#
+# - The crossing token stays. p = 1 keeps every token.
+# - Kept logits stay unchanged, and each stays where it was. The others become `-inf`. The input must not change.
+# - For example, `[0, 2, 1]` has the probabilities 0.090, 0.665 and 0.245, so p = 0.8 gives `[-inf, 2, 1]`.
 
 # %% id="exercise-top-p" tags=["exercise:03.top_p"]
 def top_p_filter(logits, p):
@@ -127,13 +134,14 @@ check("03.top_p", top_p_filter)
 # %% [markdown] id="min-p-text"
 # ## Min-p: a fixed share of the best
 #
-# *Min-p* keeps every token whose probability is at least `min_p` times that of the likeliest token. Now compare the three
-# filters on two rows of six tokens:
+# *Min-p* keeps every token whose probability is at least `min_p` times that of the likeliest token. If the likeliest has
+# 0.6 and `min_p` is 0.1, a token needs 0.06. Now compare the three filters on two rows of six tokens:
 #
 # - a peaked row, [0.9, 0.04, 0.02, 0.02, 0.01, 0.01]
 # - a flat row, [0.19, 0.18, 0.17, 0.16, 0.15, 0.15]
 #
-# **Guess** how many tokens top-k = 3, top-p = 0.9 and min-p = 0.1 keep: for each row, a list of three numbers.
+# **Guess** how many tokens are kept by top-k = 3, by top-p = 0.9 and by min-p = 0.1. Write a list of three numbers for
+# each row.
 
 # %% id="guess-kept" tags=["nbval-ignore-output"]
 my_kept_of_peaked, my_kept_of_flat = ..., ...
@@ -148,14 +156,17 @@ for name, guess in (("peaked", my_kept_of_peaked), ("flat", my_kept_of_flat)):
     predict.beside(guess, counts[name], f"{name:>6}: top-k = 3, top-p = 0.9 and min-p = 0.1 keep")
 
 # %% [markdown] id="min-p-exercise-text"
-# Top-k keeps its three tokens whatever the row looks like: on the peaked row two of them are poor, and on the flat row it
-# drops three that are nearly as good as the rest. Top-p and min-p follow the shape of the row.
+# Top-k keeps three tokens whatever the row looks like. On the peaked row, two of them are poor; on the flat row, it drops
+# three that are nearly as good as the others. Top-p and min-p follow the shape of the row.
 #
 # ### Exercise `03.min_p` · medium · 10 minutes
 #
-# Write `min_p_filter(logits, min_p)` for logits (..., V). A logit stays, unchanged, if it is at least the largest of its row plus
-# ln(`min_p`); the others become `-inf`. `None` and 0 keep all, and 1 keeps every token that ties with the largest. A
-# `min_p` below 0 or above 1 is a `ValueError`. The input must not change.
+# Write `min_p_filter(logits, min_p)`, which filters logits (..., V), each row on its own.
+#
+# - A logit stays unchanged if it is at least the largest of its row plus ln(`min_p`). The others become `-inf`. For
+#   example, `[0, 2, 1]` with `min_p` = 0.3 gives `[-inf, 2, 1]`, because 2 + ln 0.3 = 2 - 1.204 = 0.796.
+# - If `min_p` is `None` or 0, all logits stay. If it is 1, every token that ties with the largest stays.
+# - A `min_p` below 0 or above 1 is a `ValueError`. The input must not change.
 
 # %% id="exercise-min-p" tags=["exercise:03.min_p"]
 def min_p_filter(logits, min_p):
@@ -169,8 +180,8 @@ check("03.min_p", min_p_filter)
 #
 # Write down the tokens of a row, from the likeliest to the least likely. A temperature moves the scores closer together or
 # further apart, but no token overtakes another. Each filter keeps a beginning of this list: the first k, the first that
-# reach p together, or those down to a share of the best. So a filter only decides where the list is cut. **Before you run
-# it:** which of the three cuts will a temperature move?
+# reach p together, or those with at least a given share of the largest probability. So a filter only decides where the
+# list is cut. **Before you run it:** which of the three cuts will a temperature move?
 
 # %% id="one-ranking"
 row = torch.tensor([0.04, 0.4, 0.1, 0.3, 0.16]).log()
@@ -178,7 +189,8 @@ beginnings = []
 for t in (0.5, 1.0, 2.0):
     scores = sampling.apply_temperature(row, t)
     ranking = scores.argsort(descending=True, stable=True).tolist()
-    sets = {"top-k = 3": kept(sampling.top_k_filter(scores, 3)), "top-p = 0.8": kept(sampling.top_p_filter(scores, 0.8)),
+    sets = {"top-k = 3": kept(sampling.top_k_filter(scores, 3)),
+            "top-p = 0.8": kept(sampling.top_p_filter(scores, 0.8)),
             "min-p = 0.3": kept(sampling.min_p_filter(scores, 0.3))}
     beginnings += [sorted(ranking[:len(ids)]) == ids for ids in sets.values()]
     print(f"T = {t}: ranking {ranking};", ", ".join(f"{name} keeps {len(ids)}" for name, ids in sets.items()))
@@ -194,8 +206,9 @@ assert len(beginnings) == 9 and all(beginnings)  # each kept set is a beginning 
 
 # %% [markdown] id="one-ranking-explained"
 # The ranking is the same at every temperature. Top-k counts tokens, so its cut stays where it is. Top-p and min-p look at
-# probabilities, so theirs move. A decoder needs to rank a row only once, and only as far down as it keeps tokens: with
-# top-k = 50 and a vocabulary of 50,000 it need not sort the other 49,950. `sampling.next_token_probs` works in this way.
+# probabilities, so their cuts move. A decoder therefore needs to rank a row only once, and only as far down as it keeps
+# tokens: with top-k = 50 it need not sort the other 49,950 tokens of a vocabulary of 50,000. `sampling.next_token_probs`
+# works in this way.
 
 # %% [markdown] id="steps-text"
 # ## The kept set depends on the step
@@ -222,7 +235,7 @@ for token_id, ids in list(zip(fed, kept_at, strict=True))[:10]:
 # %% id="steps-picture" tags=["nbval-ignore-output"]
 sizes = [len(ids) for ids in kept_at]
 ax = plots.curve(range(60), {"top-p = 0.9": sizes}, "How many tokens top-p keeps, step by step", "step",
-                 "tokens kept", levels={"top-k = 5": 5})
+                 "tokens kept", levels={"top-k": 5})
 predict.beside(my_fewest, min(sizes), f"fewest, after {vocab.label(fed[sizes.index(min(sizes))])!r}")
 predict.beside(my_most, max(sizes), f"most, after {vocab.label(fed[sizes.index(max(sizes))])!r}")
 print(f"top-p keeps from {min(sizes)} to {max(sizes)} tokens, top-k = 5 keeps 5 at every step")
@@ -231,34 +244,35 @@ print(f"top-p keeps from {min(sizes)} to {max(sizes)} tokens, top-k = 5 keeps 5 
 widgets.explore_sampling(model, vocab, "The ", params, max_new_tokens=60)
 
 # %% [markdown] id="order-text"
-# **Find out by moving:** go through the steps. At which one are only two tokens kept for the first time, and which two?
+# **Find out by moving:** go through the steps. At which step are only two tokens kept for the first time? Which two?
 # <details><summary>Answer</summary>At step 14, after the first `.`: the space, and `<eos>`, which crosses p.</details>
 #
 # ## Which comes first?
 #
 # Temperature changes the probabilities, and top-p counts probabilities. So it matters which comes first. Take the logits
 # [2, 1, 0]. At T = 1 their probabilities are 0.665, 0.245, 0.090; at T = 2 they are 0.506, 0.307, 0.186. With *temperature
-# first*, top-p counts the second row. With *truncation first* (a filter cuts, or truncates, the list), it counts the first
-# row, and only then T = 2 is applied to the tokens that are left. **Guess** a p for which the two orders keep different tokens.
+# first*, top-p adds up those at T = 2. With *truncation first* (to filter is to truncate the list), it adds up those at T = 1,
+# and T = 2 is applied to the tokens that are left. **Guess** a p for which the two orders keep different tokens.
 
 # %% id="guess-order-p" tags=["nbval-ignore-output"]
 my_p = ...
 
 # %% id="see-order-p" tags=["nbval-ignore-output"]
 truncation_first = ("top_k", "top_p", "min_p", "temperature")
-p = 0.6 if my_p is ... else my_p  # an example, until you have a p
-hot = {"temperature first": SamplingParams(2, top_p=p), "truncation first": SamplingParams(2, top_p=p, order=truncation_first)}
-keeps = {name: sampling.next_token_probs([2.0, 1.0, 0.0], params).nonzero().flatten().tolist() for name, params in hot.items()}
-for name, ids in keeps.items():
-    print(f"p = {p}, {name}: keeps {ids}")
-one, other = keeps.values()
-predict.beside(my_p, p if one != other else "both orders keep the same", "a p that tells them apart")
-print(plots.choice_steps(["id 0", "id 1", "id 2"], [2.0, 1.0, 0.0], hot["temperature first"], 0.45))
+p = 0.7 if my_p is ... else my_p  # until you have a guess: one that does not tell them apart
+hot, keeps = [2.0, 1.0, 0.0], {}
+for name, order in (("temperature first", sampling.STEPS), ("truncation first", truncation_first)):
+    probs = sampling.next_token_probs(hot, SamplingParams(2, top_p=p, order=order))
+    keeps[name] = probs.nonzero().flatten().tolist()
+    print(f"p = {p}, {name}: keeps {keeps[name]}")
+differ = keeps["temperature first"] != keeps["truncation first"]
+predict.beside(my_p, p if differ else "not this one", "a p that tells the orders apart")
+print(plots.choice_steps(["id 0", "id 1", "id 2"], hot, SamplingParams(2, top_p=p), 0.45))
 
 # %% [markdown] id="which-order-text"
-# The picture shows one whole choice with the temperature first, read from 1 to 5. The orders differ in two ranges of p. From
-# 0.507 to 0.665, temperature first keeps two tokens, because at T = 2 the first no longer reaches p; truncation first keeps
-# one. From 0.814 to 0.909 it is three against two.
+# The picture shows one whole choice with the temperature first; read it from 1 to 5. There are two ranges of p in which the
+# orders differ. From 0.507 to 0.665, truncation first keeps one token, and temperature first keeps two, because at T = 2 the
+# first token no longer reaches p alone. From 0.814 to 0.909, truncation first keeps two and temperature first three.
 #
 # ### Exercise `03.which_order` · medium · 8 minutes
 #
@@ -279,11 +293,12 @@ for name, at in (("T = 1", 1.0), ("T = 0.5", 0.5)):
 
 # %% [markdown] id="order-explained"
 # At T = 1 the first token has 0.690. That is less than 0.8, so a second token is needed. At T = 0.5 it has 0.876, which is
-# enough. A test at T = 1 cannot tell the two orders apart, because there the two rows are the same. With top-k alone no test can:
-# the ranking does not change with T, so the k tokens are always the same.
+# enough. A test at T = 1 cannot tell the two orders apart, because there both orders look at the same row. If top-k is the only
+# filter, no test can: the ranking does not change with T, so both orders keep the same k tokens.
 #
 # **Predict:** at T = 0.5, for which p do the two orders keep different tokens? The panel starts with the temperature
-# first. Under *Order* you find one with the temperature last; there, *Cumulative mass* shows what top-p counts.
+# first. Under *Order* you can choose one with the temperature last. Then *Cumulative mass by rank* adds up the
+# probabilities at T = 1, as top-p does.
 
 # %% id="order-panel"
 widgets.explore_logits(logits, ["0", "1", "2"], SamplingParams(0.5, top_p=0.8))
@@ -295,7 +310,7 @@ widgets.explore_logits(logits, ["0", "1", "2"], SamplingParams(0.5, top_p=0.8))
 #
 # transformers, vLLM and llama.cpp each have their own order and their own defaults. `SamplingParams.like(name, ...)`
 # imitates both. **Guess** which of the three keeps *both* tokens {0, 1} when you ask for top-p = 0.8 at T = 0.5. Write
-# its name as a text.
+# its name in quotation marks.
 
 # %% id="guess-library" tags=["nbval-ignore-output"]
 my_library = ...
@@ -306,32 +321,36 @@ for library in ("transformers", "vllm", "llama.cpp"):
     params = SamplingParams.like(library, temperature=0.5, top_p=0.8)
     keeps[library] = sampling.next_token_probs(logits, params).nonzero().flatten().tolist()
     print(f"{library:>12}: keeps {keeps[library]}   order: {' > '.join(params.order)}")
-predict.beside(my_library, ", ".join(name for name, ids in keeps.items() if ids == [0, 1]), "keeps both tokens")
+both = [library for library, ids in keeps.items() if ids == [0, 1]]
+predict.beside(my_library, ", ".join(both), "keeps both tokens")
 
 # %% id="defaults"
 row = torch.linspace(4, -4, 200)
+print("Of 200 tokens each library keeps, when it samples with its defaults:")
 for library in ("transformers", "vllm", "llama.cpp"):
     params = SamplingParams.like(library)
     n_kept = (sampling.next_token_probs(row, params) > 0).sum().item()
-    print(f"{library:>12}: when it samples, it keeps {n_kept:>3} of 200 by default   "
-          f"T = {params.temperature}, top_k = {params.top_k}, top_p = {params.top_p}, min_p = {params.min_p}")
+    print(f"{library:>12}: {n_kept:>3}   T = {params.temperature}, top_k = {params.top_k}, "
+          f"top_p = {params.top_p}, min_p = {params.min_p}")
 
 # %% [markdown] id="defaults-text"
-# Without any setting, transformers is greedy. Ask it to sample, and it keeps 50 tokens unless you say otherwise: its
-# default `top_k=50` acts only when it samples. A file `generation_config.json` beside the weights can change both, and
-# notebook 07 comes back to it. llama.cpp applies three filters and then sharpens with T = 0.8. So the same prompt and the same
-# weights "with default settings" are three different experiments. When you compare libraries, write down every setting.
-# In transformers, pass `top_k=0` if you mean *off*.
+# If you set nothing, transformers is greedy. If you ask it to sample, it keeps 50 tokens: its default `top_k=50` acts only
+# then. A file `generation_config.json` beside the weights can change both defaults; notebook 07 comes back to it. llama.cpp
+# applies three filters and then sharpens with T = 0.8. So the same prompt and the same weights "with default settings" are
+# three different experiments. When you compare libraries, write down every setting. In transformers, pass `top_k=0`
+# if you mean *off*.
 
 # %% id="min-p-order"
 five = torch.tensor([0.5, 0.2, 0.1, 0.1, 0.1]).log()
 for library in ("transformers", "vllm"):
     params = SamplingParams.like(library, temperature=1.0, top_k=None, top_p=0.7, min_p=0.3)
-    print(f"{library:>12}: min-p and top-p keep {sampling.next_token_probs(five, params).nonzero().flatten().tolist()}")
+    ids = sampling.next_token_probs(five, params).nonzero().flatten().tolist()
+    print(f"{library:>12}: min-p and top-p keep {ids}")
 
 # %% [markdown] id="rescue-text"
-# Even transformers and vLLM differ, because vLLM applies min-p before top-p. After min-p = 0.3 only the two likeliest tokens
-# are left. Renormalised they have 0.714 and 0.286, so the first alone reaches 0.7.
+# The five probabilities are 0.5, 0.2, 0.1, 0.1 and 0.1. transformers applies top-p first, and the first two tokens reach 0.7
+# together. vLLM applies min-p first. It leaves the same two, which have 0.714 and 0.286 after they are renormalised. Now
+# the first token reaches 0.7 alone, and top-p drops the second.
 #
 # ## Cutting the tail of a hot distribution
 #
@@ -357,26 +376,28 @@ ax = plots.dots_by_setting(shares, "Real words at T = 2, a dot for each seed", "
 predict.beside(my_rescued_share, sum(shares["top-p, then T = 2"]) / 24, "real words")
 
 # %% [markdown] id="rescue-explained"
-# Why does the same top-p = 0.5 give two so different texts? Take the row after a space. At T = 2 it is flat, and half of its
-# probability lies on 12 tokens. At T = 1 six tokens are enough. The setting has the same name in both orders, but what it
-# keeps depends on its place. (The bigram has not become wiser: its likeliest pairs happen to make short words.)
+# Why does the place of top-p = 0.5 matter so much? Take the row after a space. At T = 2 it takes 12 tokens to collect half of
+# the probability. At T = 1, six are enough. The setting has the same name in both orders, but what it keeps depends on
+# where it stands. (The bigram has not become wiser: its likeliest pairs happen to make short words.)
 #
-# Now the transformer, at T = 2 and with its temperature first. **Before you run it:** which filter will help most?
+# Now the transformer writes at T = 2, with the temperature first. **Before you run it:** which filter will help most?
 
 # %% id="llama" tags=["nbval-ignore-output"]
 llama, _ = checkpoint.load_model("tiny_llama")
 written = {}
-for name, setting in {"no filter": {}, "top-k 50": {"top_k": 50}, "top-p 0.8": {"top_p": 0.8}, "min-p 0.1": {"min_p": 0.1}}.items():
-    written[name] = generation.generate(llama, vocab, "The ", SamplingParams(2.0, seed=3, **setting), StopCriteria(110)).text
-    print(f"{name}: {written[name]}")
+filters = {"no filter": {}, "top-k 50": {"top_k": 50}, "top-p 0.8": {"top_p": 0.8}, "min-p 0.1": {"min_p": 0.1}}
+for name, setting in filters.items():
+    params = SamplingParams(2.0, seed=3, **setting)
+    written[name] = generation.generate(llama, vocab, "The ", params, StopCriteria(110)).text
+    print(f"--- {name}\n{textwrap.fill('The ' + written[name], 80)}")
 
 # %% [markdown] id="large-vocabulary-text"
-# With top-p and with min-p every word exists. Top-k = 50 keeps more than half of the 81 tokens, and so most of the tail.
+# With top-p and with min-p, every whole word exists. Top-k = 50 keeps 50 of the 81 tokens, and with them much of the tail.
 #
 # ## A large vocabulary
 #
 # Here is a distribution over 50,000 tokens. It is **made**, not recorded from a model: the probability of the token with
-# rank r is proportional to $r^{-1.1}$, much like the frequencies of words, which follow Zipf's law. The cell counts how many tokens
+# rank r is proportional to $r^{-1.1}$, much as Zipf's law says of the frequencies of words. The cell counts how many tokens
 # stay. **Before you run it:** which of the three numbers does not move with T?
 
 # %% id="large-vocabulary"
@@ -386,7 +407,8 @@ for t in (0.5, 1.0, 2.0):
     numbers[t] = [(sampling.next_token_probs(zipf, SamplingParams(t, **setting)) > 0).sum().item()
                   for setting in ({"top_k": 50}, {"top_p": 0.9}, {"min_p": 0.05})]
     tail, n = sampling.next_token_probs(zipf, SamplingParams(t))[50:].sum(), numbers[t]
-    print(f"T = {t}: {tail:.3f} lies beyond rank 50; top-k = 50 keeps {n[0]}, top-p = 0.9 {n[1]}, min-p = 0.05 {n[2]}")
+    print(f"T = {t}: {tail:.3f} of the probability lies beyond rank 50")
+    print(f"         kept by top-k = 50: {n[0]}, by top-p = 0.9: {n[1]}, by min-p = 0.05: {n[2]}")
 
 # %% id="assert-orders" tags=["assertions"]
 hand = torch.tensor([2.0, 1.0, 0.0])
@@ -408,11 +430,10 @@ assert numbers == {0.5: [50, 4, 3], 1.0: [50, 7293, 15], 2.0: [50, 39620, 232]}
 # | top-p = 0.9 keeps nine tenths of the tokens | it keeps nine tenths of the probability, which may be one token |
 # | a filter removes wrong tokens | it removes unlikely ones; it does not know which are right |
 # | the same settings mean the same everywhere | order and defaults differ between libraries |
-# | T = 2 is too hot to use | with the filters first, or with a filter that follows the row, it gave readable texts |
+# | T = 2 is too hot to use | the transformer wrote readable text at T = 2 with top-p or min-p |
 # | top-k = 50 is a mild filter | for 81 tokens it is; in the made row at T = 2, 96 % of the probability lies beyond rank 50 |
 #
-# We looked at one bigram and one small transformer. Which filter suits a large model, and for which purpose, this notebook does not
-# show. **Further, without a check:** for which rows do top-p = 0.9 and min-p = 0.1 keep the same tokens?
+# We looked at one bigram and one small transformer. This notebook does not show which filter suits a large model. **Further, without a check:** for which rows do top-p = 0.9 and min-p = 0.1 keep the same tokens?
 
 # %% [markdown] id="self-test"
 # ## Self-test
@@ -425,9 +446,9 @@ assert numbers == {0.5: [50, 4, 3], 1.0: [50, 7293, 15], 2.0: [50, 39620, 232]}
 # %% [markdown] id="summary"
 # ## Summary
 #
-# Top-k keeps a number of tokens, top-p a mass, and min-p what comes close to the best. What is left is renormalised. The kept
-# set changes from step to step. The order of temperature and truncation changes what is kept, and libraries differ in
-# their order and in their defaults. **Next:** [04 A tiny transformer](04_tiny_transformer.ipynb)
+# Top-k keeps a number of tokens, top-p a mass, and min-p the tokens that come close to the best. What is left is
+# renormalised. The kept set changes from step to step. The order of temperature and truncation changes what is kept, and
+# libraries differ in their order and in their defaults. **Next:** [04 A tiny transformer](04_tiny_transformer.ipynb)
 #
 # **Sources.** A. Fan et al., [*Hierarchical neural story generation*](https://arxiv.org/abs/1805.04833), 2018, uses top-k. A. Holtzman et al.,
 # [*The curious case of neural text degeneration*](https://arxiv.org/abs/1904.09751), 2020, introduces top-p and shows why the tail matters. M. Nguyen et al.,

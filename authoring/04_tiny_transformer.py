@@ -27,9 +27,9 @@ torch.set_num_threads(1)  # with more, the threads wait for each other wherever 
 # %% [markdown] id="forgets-text"
 # ## What the bigram forgets
 #
-# The bigram of notebook 01 looks at one character, the last one, and forgets everything before it. The next cell gives
-# it two texts that begin differently and end with the same character. **Guess:** how large is the largest difference
-# between the logits that it returns for the two texts, in nats?
+# The bigram of notebook 01 looks at one character, the last one, and forgets everything before it. The next cell gives it
+# two texts that begin differently and end with the same character. **Guess:** how large is the largest difference between
+# the logits that it returns for the two texts, in nats?
 
 # %% id="guess-forgets" tags=["nbval-ignore-output"]
 my_difference = ...
@@ -49,9 +49,10 @@ predict.beside(my_difference, (first - second).abs().max().item(), "largest diff
 #
 # *Attention* gives each token three vectors. The *query* stands for what the token is looking for, the *key* for what
 # others can find in it, and the *value* for what they receive from it. A query fits a key if their dot product is large. We
-# divide it by the square root of the number of dimensions: with more dimensions, the sum has more terms. Softmax turns one query's
-# scores into weights that add up to 1, and the token receives the mean of the values with these weights, its *mixture*.
-# A token may read itself and the tokens before it. **Guess** the three weights of the *first* of three tokens, as a list.
+# divide this product by the square root of the number of dimensions, since a sum of more terms tends to be larger. Softmax
+# turns one query's scores into weights that add up to 1. With these weights the token takes the mean of the values, and
+# this is its *mixture*. A token may read itself and the tokens before it. **Guess** the three weights of the *first* of
+# three tokens, as a list.
 
 # %% id="guess-weights" tags=["nbval-ignore-output"]
 my_first_weights = ...
@@ -81,12 +82,12 @@ e1, e2 = 2.718281828 ** (1 / 2**0.5), 2.718281828 ** (2 / 2**0.5)
 print("weights of the third token, by hand:", [round(w / (e1 + e1 + e2), 3) for w in (e1, e1, e2)])
 
 # %% [markdown] id="future-text"
-# The first token can read only itself, so its whole weight, 1, goes there. In the second table above, what a token may
-# not read has the score `-inf`. The mask is applied *before* softmax, as dropped logits were in notebook 03: a score of
+# The first token can read only itself, so its whole weight, 1, goes there. Look at the second table of scores: what a token
+# may not read has the score `-inf`. As with the dropped tokens of notebook 03, this happens *before* softmax. A score of
 # `-inf` gets the weight 0, and the weights that remain add up to 1.
 #
-# Now we change the key and the value of the third token. **Guess** whose mixtures change. Write a list of the numbers 0,
-# 1 and 2, first with the mask, then without it.
+# Now we change the key and the value of the third token. **Guess** whose mixtures change. Write a list of the numbers 0, 1
+# and 2, first with the mask, then without it.
 
 # %% id="guess-future" tags=["nbval-ignore-output"]
 my_changed_with_mask, my_changed_without = ..., ...
@@ -108,7 +109,8 @@ assert weights[0].tolist() == [1.0, 0.0, 0.0]
 assert changed == {"with the mask": [2], "without": [0, 1, 2]}
 
 # %% [markdown] id="attend-exercise-text"
-# With the mask, only the third token notices the change. Without the mask all three do, so earlier tokens depend on a later one.
+# With the mask, only the third token notices the change. Without the mask all three do, so earlier tokens depend on a later
+# one.
 #
 # ### Exercise `04.attend` · medium · 15 minutes
 #
@@ -116,7 +118,8 @@ assert changed == {"with the mask": [2], "without": [0, 1, 2]}
 # mixtures (T, Dv).
 #
 # - `q` (T, D) holds queries, `k` (S, D) keys and `v` (S, Dv) values. T and S may differ, and so may D and Dv.
-# - `mask` (T, S) is bool, and True where a query may attend to a key. It alone decides; it need not be a triangle. Every row allows a key.
+# - `mask` (T, S) is bool, and True where a query may attend to a key. It alone decides; it need not be a triangle. Every
+#   row allows a key.
 # - Large scores must not overflow. You may use a ready-made softmax or attention.
 
 # %% id="exercise-attend" tags=["exercise:04.attend"]
@@ -128,14 +131,14 @@ check("04.attend", attend)
 
 # %% [markdown] id="mask-exercise-text"
 # A model is *causal* if the past does not change when the future does. Notebook 05 builds on that: it stores the keys and
-# values of old tokens. The queries then come from the new tokens only, while the keys belong to *all* tokens. So
-# the mask has fewer rows than columns, and its triangle ends in the bottom right corner.
+# values of old tokens. The queries then come from the new tokens only, while the keys belong to *all* tokens. So the mask
+# has fewer rows than columns, and its triangle ends in the bottom right corner.
 #
 # ### Exercise `04.causal_mask` · medium · 10 minutes
 #
 # Write `causal_mask(n_query, n_key)`. It returns a bool tensor (n_query, n_key) that is True where a query may attend to a
-# key. The queries are the *last* n_query of the n_key tokens, and 1 <= n_query <= n_key. For example,
-# `causal_mask(2, 4)` has the rows `[True, True, True, False]` and `[True, True, True, True]`.
+# key. The queries are the *last* n_query of the n_key tokens, and 1 <= n_query <= n_key. For example, `causal_mask(2, 4)`
+# has the rows `[True, True, True, False]` and `[True, True, True, True]`.
 
 # %% id="exercise-causal-mask" tags=["exercise:04.causal_mask"]
 def causal_mask(n_query, n_key):
@@ -148,12 +151,12 @@ check("04.causal_mask", causal_mask)
 # ## Where does a token stand?
 #
 # So far, attention knows no order. Let the first two tokens change places: the mixture of the third one stays the same.
-# *Rotary positions* (RoPE) mend this. They take the numbers of a query or key in pairs. Each pair is a point in the plane, and
-# RoPE turns it around the origin by an angle that grows with the token's position. If two vectors are turned by the
+# *Rotary positions* (RoPE) mend this. They take the numbers of a query or key in pairs. Each pair is a point in the plane,
+# and RoPE turns it around the origin by an angle that grows with the token's position. If two vectors are turned by the
 # same angle, their dot product stays what it was.
 #
-# In the next cell, a query at position 5 and the same vector as a key at position 3 have the score cos(2) = -0.416. **Guess**
-# their score at the positions 105 and 103, where each stands 100 positions further on.
+# In the next cell, a query at position 5 and the same vector as a key at position 3 have the score cos(2) = -0.416.
+# **Guess** their score at the positions 105 and 103, where each stands 100 positions further on.
 
 # %% id="guess-rope" tags=["nbval-ignore-output"]
 my_score = ...
@@ -187,9 +190,12 @@ assert torch.allclose(weights_and_mixture(q, k, v, mask)[1][2], weights_and_mixt
 assert abs(at[105, 103] - at[5, 3]) < 1e-5 and round(at[5, 3], 3) == -0.416
 
 # %% [markdown] id="positions-exercise-text"
-# The score is the same: only the distance between the two counts, not where in the text they stand. That is why a wrong
-# position does harm. Suppose that new tokens were numbered from 0 again. Their distances to the old tokens would be wrong,
-# and yet no error would be raised. (In the picture, pair 0 turns once in about 6 positions and pair 7 in 353.)
+# The score is the same: only the distance between the two counts, not where in the text they stand. The picture shows how
+# the score changes with the distance. Pair 0 turns once in 6 positions and tells neighbours apart; pair 7 turns once in
+# 353.
+#
+# A wrong position is therefore a wrong distance. If new tokens were numbered from 0 again, their distances to the old
+# tokens would be wrong, and yet no error would be raised.
 #
 # ### Exercise `04.positions` · easy · 5 minutes
 #
@@ -206,12 +212,13 @@ check("04.positions", new_positions)
 # %% [markdown] id="layer-text"
 # ## The parts of a layer
 #
-# A transformer first looks up a vector for each token id, its *embedding*. Then the vector passes through several *layers*.
-# A layer adds to it twice, and what runs through all layers in this way is called the *residual stream*. First
+# A transformer first looks up a vector for each token id, its *embedding*. This vector then passes through several
+# *layers*. A layer adds to it twice, and what runs through all layers in this way is called the *residual stream*. First
 # *attention* adds what it has read at other positions. Then the *feed-forward part* adds what it computes from this
-# position alone. Before each of the two, *RMSNorm* divides a copy of the vector by its root mean square, so that its length does not matter.
-# Attention has several *heads*, each with its own queries. Here two query heads share one head of keys and values, which saves memory; in Llama 3 8B
-# four do. The feed-forward part is *gated* (*SwiGLU*): it computes two vectors, `gate` and `up`, and multiplies `up` by silu(gate).
+# position alone. Before each of the two, *RMSNorm* divides a copy of the vector by its root mean square, so that its length
+# does not matter. Attention has several *heads*, each with its own queries. Here two query heads share one head of keys and
+# values, which saves memory; in Llama 3 8B four do. The feed-forward part is *gated* (*SwiGLU*): it computes two vectors,
+# `gate` and `up`, and multiplies `up` by silu(gate).
 
 # %% id="layer-picture"
 config = transformer.TransformerConfig(len(vocab), n_layer=2, n_head=4, n_kv_head=2, n_embd=64, block_size=512)
@@ -226,13 +233,15 @@ print("silu of -2, 0 and 2:", torch.nn.functional.silu(gate))
 print("silu(gate) * up:    ", torch.nn.functional.silu(gate) * up)
 
 # %% [markdown] id="read-text"
-# The gate decides for each number of `up` how much of it passes: at 0 nothing does. These are all the parts.
-# **Read** `course_utils/transformer.py` now. It is less than 300 lines long, and Llama 3 makes the same choices at
-# another size. Find four things, and unfold an answer when you have yours.
+# For large x, silu(x) is close to x; for x far below 0, it is close to 0. So the gate decides for each number of `up` how
+# much of it passes. These are all the parts, and Llama 3 has the same at another size. **Read**
+# `course_utils/transformer.py` now; it is less than 300 lines long. (Its class `Decoder` has the name that the field gives
+# to a transformer whose tokens see only what stands before them.) Find four things, and unfold an answer when you have
+# yours.
 #
 # <details><summary>Where are queries and keys turned by their positions, and why are values not?</summary>In <code>Attention.forward</code>, by <code>rotate</code>. The angle makes a <i>score</i> depend on the distance, and scores are computed from queries and keys. A value is only handed over: turned, the same word would hand over something else at each position.</details>
 # <details><summary>Where are the two additions of a layer?</summary>In <code>Layer.forward</code>, in its two lines: <code>x + …self_attn…</code>, then <code>x + …mlp…</code>.</details>
-# <details><summary>Where is the mask made, and when does it need none?</summary>In <code>Transformer.places</code>, or in the cache that it asks. Without padding it returns None in two cases: all tokens are new, and then the attention function hides the future itself (<code>is_causal</code>); or one token is new, and then no key lies in its future.</details>
+# <details><summary>Where is the mask made, and when is none needed?</summary>In <code>Transformer.places</code>, or in the cache that it asks. Without padding, no mask is needed in two cases. If all tokens are new, the attention function hides the future itself (<code>is_causal</code>). If only one token is new, no key lies in its future.</details>
 # <details><summary>What does <code>lm_head</code>, the last projection, do?</summary>It multiplies the last vector of each position by a matrix (V, C), and gives one score for each token of the vocabulary: the logits.</details>
 
 # %% [markdown] id="count-exercise-text"
@@ -254,9 +263,9 @@ check("04.count_parameters", count_parameters)
 # %% [markdown] id="build-text"
 # ## A small one, trained here
 #
-# The next cell builds the model of the picture: two layers, 64 dimensions, random weights. **Guess** two things. Which
-# part has the most parameters: `"attention"`, `"feed-forward"`, `"embedding"` or `"head"` (the last projection)? And
-# how large is its loss before training, in nats a token?
+# The next cell builds the model of the picture: two layers, 64 dimensions, random weights. **Guess** two things. Which part
+# has the most parameters: `"attention"`, `"feed-forward"`, `"embedding"` or `"head"` (the last projection)? And how large
+# is its loss before training, in nats a token?
 
 # %% id="guess-build" tags=["nbval-ignore-output"]
 my_largest_part, my_untrained_loss = ..., ...
@@ -277,11 +286,11 @@ predict.beside(my_untrained_loss, untrained, "loss before training")
 # %% [markdown] id="train-text"
 # The feed-forward part is the largest here. The loss is close to ln 81 = 4.39, the loss of a model that finds all 81 tokens
 # equally likely: it knows nothing yet. Training works as in notebook 01. It takes a batch of tales, computes the mean of
-# -ln p, and changes the weights a little, so that this mean falls. (AdamW and Muon are the *optimizers* here, the
-# rules that turn a gradient into a step.) One forward pass scores all positions of a tale, and the mask
-# hides from each the character that it has to predict. Two levels stand beside the curve: the bigram's loss, and the
-# *floor*, the loss of the grammar that wrote the tales. **Guess** the loss at the end. Then run the cell, which takes about a
-# minute. You may interrupt it or run it again: it begins anew each time, and the cells after it use the model as it is then.
+# -ln p, and changes the weights a little, so that this mean falls. (AdamW and Muon are the *optimizers* here, the rules
+# that turn a gradient into a step.) One forward pass scores all positions of a tale, and the mask hides from each the
+# character that it has to predict. Two levels stand beside the curve: the bigram's loss, and the *floor*, the loss of the
+# grammar that wrote the tales. **Guess** the loss at the end. Then run the cell, which takes about a minute. You may
+# interrupt it or run it again: it begins anew each time, and the cells after it use the model as it is then.
 
 # %% id="guess-train" tags=["nbval-ignore-output"]
 my_trained_loss = ...
@@ -307,8 +316,8 @@ assert not complete or levels["floor"] < trained < untrained
 assert not complete or trained < choose(levels["bigram"], untrained)  # a small budget does not get below the bigram
 
 # %% [markdown] id="shipped-text"
-# Within a minute the loss falls below the bigram's, which does not improve however long one counts. It is still far from
-# the floor: the model has begun to spell, and hardly a sentence parses.
+# Within a minute the loss falls below the bigram's. More time would not help the bigram, which has counted every tale. The
+# transformer is still far from the floor: it has begun to spell, and hardly a sentence parses.
 #
 # ## The shipped weights
 #
@@ -329,8 +338,8 @@ for name, each in models.items():
 # %% [markdown] id="coherence-text"
 # Read the three texts first. Then let us count over more of them. *Real words* is the share of the words that a tale can
 # contain, and *sentences* the share of the sentences that the grammar can make. *Facts* is the share of the texts that keep
-# their facts: the same who, where and what throughout. It is `None` if no text has two sentences to compare.
-# **Guess** the shipped model's share of real words.
+# their facts: the same who, where and what throughout. It is `None` if no text has two sentences to compare. **Guess** the
+# shipped model's share of real words.
 
 # %% id="guess-coherence" tags=["nbval-ignore-output"]
 my_words = ...
@@ -346,14 +355,14 @@ for name, each in models.items():
 predict.beside(my_words, found["tiny_llama"].real_words, "real words of tiny_llama")
 
 # %% [markdown] id="looks-text"
-# The bigram wrote no sentence in which a fact could be kept. The transformer keeps who and what across a tale; how often
-# these weights do, you read above. How does it know at the end what stood at the beginning?
+# The bigram wrote no sentence in which a fact could be kept. The transformer keeps who and what across a tale; the last
+# number of its line above says how often. How does it know at the end what stood at the beginning?
 #
 # ## Where a head looks
 #
-# Here is a tale that is almost over, and we look at its last sentence: `The giant wore the linen shirt`. A row of the picture is the moment
-# at which a word's first letter is chosen. The columns are all words before it. The colour says how much weight one
-# head puts on each of them. **Guess:** at which word does head 3 of layer 2 look most, just before the second `linen`? (Layers and
+# We look at the last sentence of a tale: `The giant wore the linen shirt`. A row of the picture is the moment at which the
+# first letter of a word is chosen. The columns are the words before it, and the colour says how much weight one head puts
+# on each of them. **Guess:** at which word does head 3 of layer 2 look most, just before the second `linen`? (Layers and
 # heads count from 0.)
 
 # %% id="guess-looks" tags=["nbval-ignore-output"]
@@ -370,15 +379,16 @@ def looks(document):
     return by_words(attention_weights(tiny, ids), document)
 
 
-weights, words = looks(tale)
-print(plots.attention_map(weights[2, 3, 24:29], words[24:29], ["<bos>", *words], "Layer 2, head 3, in the last sentence"))
-predict.beside(my_word, ["<bos>", *words][weights[2, 3, 28].argmax()], "before the second linen, most at")
+looked, words = looks(tale)
+print(plots.attention_map(looked[2, 3, 24:29, :29], words[24:29], ["<bos>", *words[:28]], "Layer 2, head 3, in the last sentence",
+                          "the next word", "a word before it"))
+predict.beside(my_word, ["<bos>", *words][looked[2, 3, 28].argmax()], "before the second linen, most at")
 
 # %% id="looks-swap" tags=["nbval-ignore-output"]
 for cloth in ("linen", "wool", "velvet"):  # only the first mention is changed; the text ends before the second
     document = tale.replace("linen", cloth, 1)
-    ids = vocab.encode(document[: document.rindex("linen")])
-    probs = tiny(torch.tensor([[vocab.bos_id, *ids]]))[0, -1].softmax(-1)
+    prompt = vocab.encode(document[: document.rindex("linen")])
+    probs = tiny(torch.tensor([[vocab.bos_id, *prompt]]))[0, -1].softmax(-1)
     print(f"ordered a {cloth} shirt … wore the: next {vocab.label(probs.argmax().item())}, probability {probs.max():.3f}")
 
 # %% id="looks-count" tags=["nbval-ignore-output"]
@@ -402,21 +412,22 @@ assert found["bigram"].sentences == 0 and found["bigram"].facts is None
 assert found["tiny_llama"].real_words > found["bigram"].real_words
 assert found["tiny_llama"].sentences > choose(0.8, 0.3)  # a small budget cuts many texts off
 assert found["tiny_llama"].facts > choose(0.4, 0)
-assert words[28] == words[4] == "linen" and weights[2, 3, 28].argmax() == 5 and weights[2, 3, 28, 5] > 0.6
-assert weights[2, 0, 25, 2] > 0.9 and weights[2, 0, 29, 6] > 0.45 and words[25] == "giant" and words[29] == "shirt"
+assert words[28] == words[4] == "linen" and looked[2, 3, 28].argmax() == 5 and looked[2, 3, 28, 5] > 0.6
+assert looked[2, 0, 25, 2] > 0.9 and looked[2, 0, 29, 6] > 0.45 and words[25] == "giant" and words[29] == "shirt"
 assert itself.float().mean(0).max() < 0.6  # no single head does it
 assert itself.flatten(1).any(1).float().mean() > 0.7 > 2 * other.flatten(1).any(1).float().mean()
 
 # %% [markdown] id="past-text"
-# Before the second `linen`, this head puts 0.71 of its weight on the first one. Change the first mention to `wool`, and the next
-# letter is a `w`: the model has read the word from the text. No single head does all of the reading. On unseen tales
-# the busiest one reads back in about four of ten repeated words. In about eight of ten, at least one of the
-# sixteen heads does, and far fewer look like that at some other long word.
+# Before the second `linen`, this head puts 0.71 of its weight on the first one. If we change the first mention to `wool`,
+# the next letter is a `w`: the model has read the word from the text. No single head does all of this reading. On unseen
+# tales, the busiest head reads back in about four of ten repeated words. In about eight of ten, at least one of the sixteen
+# heads does. At another long word, some head looks as hard in only one of ten cases.
 #
 # ## The past does not change
 #
-# Now the causal mask in the real model. *Hidden states* are what the last layer hands to `lm_head`, one vector for each position. Take
-# those of a text, and again with more characters behind it. **Guess** the largest difference at the old positions.
+# Now the causal mask in the real model. *Hidden states* are what the last layer hands to `lm_head`, one vector for each
+# position. We compute those of a text, and then those of the same text with more characters behind it. **Guess** the
+# largest difference at the old positions.
 
 # %% id="guess-past" tags=["nbval-ignore-output"]
 my_change = ...
@@ -436,8 +447,8 @@ predict.beside(my_change, change, "largest change")
 # ## The last real position
 #
 # Texts of different lengths can share one forward pass, as the rows of a *batch*. Short rows are then filled up with
-# `<pad>`, here on the right. A causal model's *real* positions never see that padding. But the last column is no longer
-# the last token of each row. **Guess** the position in the short row, `<bos>The giant`, whose scores tell how it goes on.
+# `<pad>`, here on the right. A causal model's *real* positions never see that padding. But the last column is no longer the
+# last token of each row. **Guess** the position in the short row, `<bos>The giant`, whose scores tell how it goes on.
 
 # %% id="guess-last" tags=["nbval-ignore-output"]
 my_position = ...
@@ -465,8 +476,8 @@ for scores, by_itself, length in zip(logits, alone, lengths.tolist(), strict=Tru
 assert not compare_logits(logits[0, -1], alone[0])
 
 # %% [markdown] id="last-explained"
-# At its last real position, a row has the scores that it would have alone. In the short row, the last column stands
-# behind padding, and its scores mean nothing. No error tells you so. This is the slip of exercise `01.last_logits`.
+# At its last real position, a row has the scores that it would have alone. In the short row, the last column stands behind
+# padding, and its scores mean nothing. No error tells you so. This is the slip of exercise `01.last_logits`.
 # `generate_batch` avoids it by padding on the *left*: there, the last column is real in every row.
 
 # %% [markdown] id="misreadings"
@@ -480,7 +491,8 @@ assert not compare_logits(logits[0, -1], alone[0])
 # | large models read back, and fail, in the same way | nothing here says so: this is one small model and one small grammar |
 #
 # **Further, without a check:** give the small model four layers instead of two, or one query head instead of four, and
-# train it again for as many steps. Which change matters more for the loss, and is the difference larger than between two seeds?
+# train it again for as many steps. Which change matters more for the loss, and is the difference larger than between two
+# seeds?
 
 # %% [markdown] id="self-test"
 # ## Self-test
@@ -494,10 +506,10 @@ assert not compare_logits(logits[0, -1], alone[0])
 # %% [markdown] id="summary"
 # ## Summary
 #
-# Attention lets a token read back: scores, mask, softmax, mixture. With rotary positions, a score depends on the distance between
-# two tokens. A layer adds attention and a gated feed-forward part to the residual stream, each computed from a normalised
-# copy. Because of the mask, the past does not change, and notebook 05 builds on that. Read the scores at the last *real* position.
-# **Next:** [05 The KV cache](05_kv_cache.ipynb)
+# Attention lets a token read back: scores, mask, softmax, mixture. With rotary positions, a score depends on the distance
+# between two tokens. A layer adds attention and a gated feed-forward part to the residual stream, each computed from a
+# normalised copy. Because of the mask, the past does not change, and notebook 05 builds on that. Read the scores at the
+# last *real* position. **Next:** [05 The KV cache](05_kv_cache.ipynb)
 #
 # **Sources.** A. Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017: the transformer. J. Su et al., [*RoFormer*](https://arxiv.org/abs/2104.09864), 2021: rotary positions.
 # B. Zhang and R. Sennrich, [*Root mean square layer normalization*](https://arxiv.org/abs/1910.07467), 2019. N. Shazeer, [*GLU variants*](https://arxiv.org/abs/2002.05202), 2020: the gate. J. Ainslie et al., [*GQA*](https://arxiv.org/abs/2305.13245), 2023: shared key/value heads.

@@ -346,6 +346,38 @@ for letter, fault in clinic.PAGED_DIAGNOSES.items():
 # step from blocks took 1.08 times as long as one from slots in one piece. Paging is for memory and sharing, not for speed.
 # Splitting a model over several GPUs is another matter, and notebook 09 has the commands.
 
+# %% [markdown] id="slots-of-another-text"
+# ## Another engine on the same weights
+#
+# llama.cpp, which is written in C++, does what this notebook is about. It calls the places for texts that run together
+# *slots*. We give 64 requests to our engine and to llama.cpp, on the same weights, and let both compute with one thread and up to
+# 16 texts at a time. All requests are greedy, so both engines should write the same texts. The two take turns, and the medians are
+# compared. llama.cpp is an optional part of the course. If it is not installed, the cell shows recorded figures and says how to get it.
+#
+# **Guess:** how many of the 64 texts are the same? And how many times as many tokens a second does llama.cpp write?
+
+# %% id="guess-slots-of-another" tags=["nbval-ignore-output"]
+my_same_texts, my_times_as_fast = ..., ...
+
+# %% id="slots-of-another" tags=["nbval-ignore-output"]
+from course_utils import engines
+
+many = engines.look("many_texts")
+speeds = many["tokens a second"]
+for name, speed in speeds.items():
+    print(f"{name:>9}: {speed:>5} tokens a second")
+predict.beside(my_same_texts, many["the same texts"], "of 64 texts are the same")
+predict.beside(my_times_as_fast, speeds["llama.cpp"] / speeds["ours"], "times as many tokens a second")
+
+# %% id="assert-slots-of-another" tags=["assertions"]
+assert many["requests"] == 64 and many["the same texts"] >= 63
+
+# %% [markdown] id="slots-of-another-explained"
+# The texts are the same, because the logits are the same up to rounding, and a greedy choice changes only where two tokens are
+# nearly equal. What differs is the speed. In the recorded run llama.cpp wrote 1.4 times as many tokens a second as
+# our engine did, and it had to take each request over HTTP as well. On this small model the two are within a factor of two. About
+# a large model, or a GPU, this cell says nothing.
+
 # %% [markdown] id="self-test"
 # ## Self-test
 #

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
+from course_utils.arguments import as_tensor, check_integer, check_number
 from course_utils.model_checks import check_token_ids
 
 MAX_VOCAB_SIZE = 5_000  # 5,000**2 float64 logits take 200 MB
@@ -26,12 +27,13 @@ def count_bigrams(ids: ArrayLike | Tensor, vocab_size: int) -> np.ndarray:
     Returns int64 (vocab_size, vocab_size), row = previous token, column = next token; the total is T - 1.
     Raises ValueError for fewer than two tokens, an id out of range, or a vocabulary that is too large.
     """
-    if not 1 <= vocab_size <= MAX_VOCAB_SIZE:
+    if not 1 <= check_number("vocab_size", vocab_size) <= MAX_VOCAB_SIZE:
         raise ValueError(
             f"vocab_size is {vocab_size}; expected 1 to {MAX_VOCAB_SIZE}. A dense bigram stores vocab_size**2 "
             f"logits. Use a text with fewer different characters."
         )
-    ids = np.asarray(ids)
+    vocab_size = check_integer("vocab_size", vocab_size)
+    ids = as_tensor("ids", ids).detach().cpu().numpy()
     if ids.ndim != 1 or len(ids) < 2:
         raise ValueError(f"ids has shape {ids.shape}; expected (T,) with at least two tokens, so one pair to count.")
     if not np.issubdtype(ids.dtype, np.integer):
@@ -53,7 +55,9 @@ def counts_to_logits(counts: ArrayLike | Tensor, add: float = 0.0) -> Tensor:
     seen is uniform: nothing is known there, so nothing is preferred.
     Raises ValueError for a count or add that is negative, infinite or NaN.
     """
-    counts = torch.as_tensor(counts).double()
+    counts, add = as_tensor("counts", counts).double(), check_number("add", add)
+    if not counts.ndim or not counts.shape[-1]:
+        raise ValueError(f"counts has the shape {tuple(counts.shape)}; expected (V, V), a row for each previous token.")
     if not (0 <= add < math.inf) or not ((counts >= 0) & (counts < math.inf)).all():
         raise ValueError(
             f"add is {add}, the counts go from {counts.min()} to {counts.max()}; expected finite numbers of 0 or more."

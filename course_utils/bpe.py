@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
+from course_utils.arguments import check_documents, check_integer
 from course_utils.text import BOS, EOS, PAD, SPECIALS, VISIBLE
 
 MIN_VOCAB_SIZE = len(SPECIALS) + 256  # every byte is a token
@@ -45,9 +46,8 @@ class BpeVocab:
         texts: documents. vocab_size: how many tokens, at least MIN_VOCAB_SIZE: the specials and the 256 bytes. A small
             corpus runs out of pairs before a large vocabulary is full; then it is smaller.
         """
-        if isinstance(texts, str):
-            raise TypeError("texts is a str; expected a list of them. For one text give [text].")
-        if vocab_size < MIN_VOCAB_SIZE:
+        texts = check_documents(texts, "texts")
+        if check_integer("vocab_size", vocab_size, below=2**31) < MIN_VOCAB_SIZE:
             raise ValueError(f"vocab_size is {vocab_size}; expected at least {MIN_VOCAB_SIZE}, specials and bytes.")
         tokenizer = Tokenizer(models.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -82,7 +82,7 @@ class BpeVocab:
 
     def encode_documents(self, documents: Iterable[str]) -> np.ndarray:
         """One int64 (T,) stream of all documents, each as <bos>, its tokens, <eos>."""
-        documents = list(documents)
+        documents = check_documents(documents)
         if not documents:
             raise ValueError("There are no documents to encode.")
         return self.encode_array("".join(f"{BOS}{document}{EOS}" for document in documents))

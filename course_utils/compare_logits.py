@@ -7,15 +7,15 @@ largest of right ones can tie.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import NamedTuple
 
 import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from course_utils.arguments import as_tensor, check_integer, check_number
 from course_utils.eval_mode import eval_mode
 from course_utils.kv_cache import KVCache
 from course_utils.protocols import LanguageModel
@@ -94,7 +94,7 @@ def compare_logits(a: ArrayLike | Tensor, b: ArrayLike | Tensor, atol: float | N
     different: |difference| up to 5.0e-01, above 1.0e-05, first at position 0 of row 0
       (float32, 1 x 1 positions, argmax the same at 100%, KL up to 2.6e-02)
     """
-    if atol is not None and not 0 <= atol < math.inf:
+    if atol is not None and not 0 <= check_number("atol", atol) < math.inf:
         raise ValueError(f"atol is {atol}; expected a number of nats from 0 on, or None for one by dtype and size.")
     (a, type_a), (b, type_b) = _as_logits(a), _as_logits(b)
     dtypes = type_a, type_b
@@ -163,10 +163,11 @@ def in_chunks(
 
 
 def _chunk_lengths(split: int | Sequence[int], T: int) -> list[int]:
-    if isinstance(split, (int, Integral)):
-        lengths = [int(split)] + [1] * (T - int(split))
+    if isinstance(split, Iterable) and getattr(split, "ndim", None) != 0:
+        lengths = [check_integer("A length in split", length) for length in split]
     else:
-        lengths = [int(length) for length in split]
+        first = check_integer("split", split, at_least=-(2**63))  # type: ignore[arg-type]  # what it must be is said below
+        lengths = [first] + [1] * (T - first if first < T else 0)
     if not lengths or min(lengths) < 1 or sum(lengths) != T:
         raise ValueError(
             f"split is {split!r} for {T} tokens; expected a length from 1 to {T}, or lengths of chunks, each at "
@@ -176,7 +177,7 @@ def _chunk_lengths(split: int | Sequence[int], T: int) -> list[int]:
 
 
 def _as_ids(ids: ArrayLike | Tensor) -> Tensor:
-    ids = torch.as_tensor(ids)
+    ids = as_tensor("ids", ids)
     if ids.ndim not in (1, 2) or not ids.numel() or ids.is_floating_point():
         raise ValueError(f"ids has the shape {tuple(ids.shape)} and dtype {ids.dtype}; expected int64 (T,) or (B, T).")
     return ids[None] if ids.ndim == 1 else ids
@@ -184,7 +185,7 @@ def _as_ids(ids: ArrayLike | Tensor) -> Tensor:
 
 def _as_logits(logits: ArrayLike | Tensor) -> tuple[Tensor, str]:
     """The logits as floating-point numbers, and the name of their type as it was."""
-    logits = torch.as_tensor(logits).detach()
+    logits = as_tensor("logits", logits).detach()
     name = str(logits.dtype).removeprefix("torch.")
     if logits.dtype not in _ROUNDING_UNITS:
         logits = logits.double()  # whole numbers are exact

@@ -4,6 +4,7 @@ Not answers, not hidden states, not scores. A cache owns its position: how many 
 the next one stands; callers pass no positions. It knows nothing of attention or of sampling.
 """
 
+import math
 import weakref
 from collections.abc import Sequence
 from typing import Self
@@ -11,7 +12,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from course_utils.arguments import check_integer
+from course_utils.arguments import check_integer, check_number
 
 
 def kv_cache_bytes(
@@ -27,9 +28,32 @@ def kv_cache_bytes(
     sizes = {"n_layer": n_layer, "n_kv_head": n_kv_head, "head_dim": head_dim, "n_tokens": n_tokens,
              "batch_size": batch_size, "bytes_per_element": bytes_per_element}  # fmt: skip
     for name, size in sizes.items():
+        if name == "bytes_per_element":  # half a byte is four bits
+            if not 0 <= check_number(name, size) < math.inf:
+                raise ValueError(f"{name} is {size}; expected 0 or more.")
+        else:
+            check_integer(name, size)
+    return 2 * n_layer * n_kv_head * head_dim * n_tokens * batch_size * bytes_per_element
+
+
+def latent_cache_bytes(
+    n_layer: int, n_latent: int, n_tokens: int, batch_size: int = 1, bytes_per_element: int = 2
+) -> int:
+    """Bytes where a layer keeps one vector for each token, from which it makes the keys and values of all heads.
+
+    n_latent: numbers in that vector, with those of the rotated key that all heads share. It is stored once, so no
+    factor 2 stands for keys and values. This is multi-head latent attention (MLA).
+    Source: DeepSeek-AI 2024, https://arxiv.org/abs/2405.04434
+
+    >>> latent_cache_bytes(n_layer=61, n_latent=512 + 64, n_tokens=1)
+    70272
+    """
+    sizes = {"n_layer": n_layer, "n_latent": n_latent, "n_tokens": n_tokens, "batch_size": batch_size,
+             "bytes_per_element": bytes_per_element}  # fmt: skip
+    for name, size in sizes.items():
         if size < 0:
             raise ValueError(f"{name} is {size}; expected 0 or more.")
-    return 2 * n_layer * n_kv_head * head_dim * n_tokens * batch_size * bytes_per_element
+    return n_layer * n_latent * n_tokens * batch_size * bytes_per_element
 
 
 def causal_mask(n_query: int, n_key: int) -> Tensor:
@@ -177,9 +201,9 @@ class KVCache:
 
     def crop(self, n_tokens: int) -> None:
         """Forget all but the first `n_tokens` tokens; the next one takes the place after them."""
-        if not 0 <= n_tokens <= self.n_tokens:
+        if isinstance(n_tokens, float) or not 0 <= n_tokens <= self.n_tokens:
             raise ValueError(f"n_tokens is {n_tokens}; expected 0 to {self.n_tokens}, the number that the cache holds.")
-        self.n_tokens = n_tokens
+        self.n_tokens = check_integer("n_tokens", n_tokens)
 
     def reset(self) -> None:
         """Forget everything; the memory stays."""
@@ -209,7 +233,7 @@ def reuse_prefix(cache: KVCache, token_ids: Sequence[int]) -> int:
     """
     if cache.batch_size != 1:
         raise ValueError(f"The cache has {cache.batch_size} rows; a prefix is reused for one text at a time.")
-    token_ids = [int(token_id) for token_id in token_ids]
+    token_ids = [check_integer("A token id", token_id) for token_id in token_ids]
     if not token_ids:
         raise ValueError("The new prompt is empty; expected at least one token, such as <bos>.")
     shared = 0

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from course_utils import storyworld
+from course_utils.arguments import check_documents, check_integer, check_number
 from course_utils.eval_mode import eval_mode
 from course_utils.protocols import LanguageModel, Vocabulary
 from course_utils.text import split_documents
@@ -40,8 +41,7 @@ def distinct_n(tokens: Sequence, n: int) -> float | None:
 
     Source: Li et al. 2016, A diversity-promoting objective function, https://arxiv.org/abs/1510.03055
     """
-    if n < 1:
-        raise ValueError(f"n is {n}; expected 1 or more.")
+    n = check_integer("n", n, at_least=1)
     tokens = _listed(tokens)
     ngrams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
     return len(set(ngrams)) / len(ngrams) if ngrams else None
@@ -92,6 +92,8 @@ def coherence(text: str) -> Coherence:
     off, counts as a sentence that does not parse. A text about anything else scores near 0; that says nothing
     about its quality.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"text is of type {type(text).__name__}; expected a str.")
     words, known = storyworld.split_words(text), storyworld.words()
     sentences = [sentence for document in split_documents(text) for sentence in storyworld.split_sentences(document)]
     kept = [storyworld.keeps_facts(document) for document in split_documents(text)]
@@ -111,10 +113,8 @@ def loss(model: LanguageModel, vocab: Vocabulary, documents: Sequence[str]) -> f
 
     Each document is scored on its own, from <bos> to <eos>. Returns inf if the model excludes a token that occurs.
     """
-    if isinstance(documents, str):
-        raise TypeError("documents is a str; expected a list of them. For one document give [document].")
     total, count = 0.0, 0
-    for document in documents:
+    for document in check_documents(documents):
         ids = torch.tensor([[vocab.bos_id, *vocab.encode(document), vocab.eos_id]])
         with eval_mode(model):
             logprobs = model(ids[:, :-1]).double().log_softmax(-1)
@@ -240,7 +240,7 @@ def proportion_ci(k: int, n: int, confidence: float = 0.95) -> Interval:
     k, n = _counted("k", k), _counted("n", n)
     if not 0 <= k <= n or not n:
         raise ValueError(f"k is {k} and n is {n}; expected n >= 1 and 0 <= k <= n.")
-    if not 0 < confidence < 1:
+    if not 0 < check_number("confidence", confidence) < 1:
         raise ValueError(f"confidence is {confidence}; expected a share between 0 and 1, such as 0.95.")
     low, high = binomtest(k, n).proportion_ci(confidence, method="wilson")
     return Interval(float(low), float(high))

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import ArrayLike
 from torch import Tensor
 
-from course_utils.arguments import check_integer
+from course_utils.arguments import as_tensor, check_integer
 from course_utils.model_checks import check_token_ids
 
 
@@ -67,7 +67,11 @@ class NgramLM:
         """
         if check_integer("n", n) < 1:
             raise ValueError("n is 0; expected 1 or more: an n-gram holds at least the next token.")
-        ids = np.asarray(ids, dtype=np.int64)
+        ids = as_tensor("ids", ids).detach().cpu().numpy()
+        vocab_size = check_integer("vocab_size", vocab_size, below=2**31, at_least=1)
+        if ids.size and not np.issubdtype(ids.dtype, np.integer):
+            raise TypeError(f"ids has the dtype {ids.dtype}; expected integers.")
+        ids = ids.astype(np.int64)
         if ids.ndim != 1 or not len(ids) or ids.min() < 0 or ids.max() >= vocab_size:
             raise ValueError(f"ids has the shape {ids.shape}; expected (T,) with ids from 0 to {vocab_size - 1}.")
         model = cls(n, vocab_size)

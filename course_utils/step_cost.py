@@ -7,6 +7,7 @@ and what stays in the processor's own caches are not counted. A count is not a t
 
 from dataclasses import dataclass
 
+from course_utils.arguments import check_integer
 from course_utils.kv_cache import kv_cache_bytes
 from course_utils.transformer import TransformerConfig
 
@@ -41,6 +42,7 @@ def step_cost(
     >>> step_cost(tiny, n_cached=3, n_new=1).flops  # 2 * (32 + 16 + 72 + 20) for the matrices, 16 * 4 for attention
     344
     """
+    check_integer("n_new", n_new)
     C, width = config.n_embd, config.n_head * config.head_dim
     qkv = C * (config.n_head + 2 * config.n_kv_head) * config.head_dim
     matrices = config.n_layer * (qkv + width * C + 3 * C * config.n_inner) + C * config.vocab_size

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from course_utils.arguments import check_integer
+from course_utils.arguments import check_flag, check_integer, is_bool
 from course_utils.protocols import Vocabulary
 
 
@@ -57,8 +57,8 @@ class StopCriteria:
             "max_new_tokens": check_integer("max_new_tokens", self.max_new_tokens),
             "eos": _checked_eos(self.eos),
             "stop": checked_stops(self.stop),
-            "include_stop": bool(self.include_stop),
-            "tool_calls": bool(self.tool_calls),
+            "include_stop": check_flag("include_stop", self.include_stop),
+            "tool_calls": check_flag("tool_calls", self.tool_calls),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -201,9 +201,9 @@ def checked_stops(stops: Iterable[str]) -> tuple[str, ...]:
 
 
 def _checked_eos(eos: Any) -> bool | tuple[int, ...]:
-    if isinstance(eos, bool):
-        return eos
-    if isinstance(eos, str):
+    if is_bool(eos):
+        return bool(eos)
+    if isinstance(eos, (str, bytes)):
         raise TypeError(f"eos is {eos!r}; expected True, False, or token ids. An end by text is `stop`.")
     try:
         ids = (operator.index(eos),) if hasattr(eos, "__index__") and not getattr(eos, "ndim", 0) else tuple(eos)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_utils.arguments import as_path
+from course_utils.arguments import as_path, check_documents, check_flag
 from course_utils.protocols import Vocabulary
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -58,7 +58,7 @@ def load_text(source: str | Path, nfc: bool = False) -> str:
                 f"give './{source}'; for the course's text rename the file, or use load_documents({source!r})."
             )
         return "\n\n".join(load_documents(source))
-    text = _read(as_path(source))
+    nfc, text = check_flag("nfc", nfc), _read(as_path(source))
     return unicodedata.normalize("NFC", text) if nfc else text
 
 
@@ -101,6 +101,8 @@ def split_documents(text: str) -> list[str]:
     >>> split_documents("One.\nStill one.\n\nTwo.\n")
     ['One.\nStill one.', 'Two.']
     """
+    if not isinstance(text, str):
+        raise TypeError(f"text is of type {type(text).__name__}; expected a str.")
     documents: list[list[str]] = [[]]
     for line in text.split("\n"):
         if line.strip():
@@ -136,6 +138,8 @@ class CharVocab:
     @classmethod
     def from_text(cls, text: str) -> "CharVocab":
         """The vocabulary of all characters in `text`. Raises ValueError if it is empty or holds a lone surrogate."""
+        if not isinstance(text, str):
+            raise TypeError(f"text is of type {type(text).__name__}; expected a str. Join documents to one text.")
         if not text:
             raise ValueError("The text is empty: an empty corpus has no characters to make a vocabulary from.")
         characters = set().union(*_SPECIAL.split(text)[::2])
@@ -177,7 +181,7 @@ class CharVocab:
 
     def encode_documents(self, documents: Iterable[str]) -> np.ndarray:
         """One int64 (T,) stream of all documents, each as <bos>, its tokens, <eos>."""
-        documents = list(documents)
+        documents = check_documents(documents)
         if not documents:
             raise ValueError("There are no documents to encode.")
         return self.encode_array("".join(f"{BOS}{document}{EOS}" for document in documents))

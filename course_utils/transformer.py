@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from course_utils.arguments import check_flag, check_number, check_positive
 from course_utils.kv_cache import KVCache, causal_mask, covering, real_positions
 from course_utils.model_checks import check_context, check_inputs, dtypes_named
 from course_utils.protocols import Cache
@@ -55,11 +56,12 @@ class TransformerConfig:
                 f"since rotary positions turn pairs of a head's dimensions."
             )
         if self.n_head % self.n_kv_head:
-            raise ValueError(
-                f"n_head is {self.n_head} and n_kv_head is {self.n_kv_head}; expected n_head to be a multiple of it."
-            )
-        if not 0 <= self.dropout < 1:
+            raise ValueError(f"n_head is {self.n_head}; expected a multiple of n_kv_head, which is {self.n_kv_head}.")
+        check_flag("tie_embeddings", self.tie_embeddings)
+        if not 0 <= check_number("dropout", self.dropout) < 1:
             raise ValueError(f"dropout is {self.dropout}; expected 0 <= dropout < 1.")
+        check_positive("rope_theta", self.rope_theta)
+        check_positive("norm_eps", self.norm_eps)
 
     @property
     def head_dim(self) -> int:
@@ -213,8 +215,7 @@ class Transformer(nn.Module):
 
     def new_cache(self, batch_size: int = 1, max_tokens: int | None = None) -> KVCache:
         """An empty cache for this model; max_tokens: tokens a row, padding included; None: block_size."""
-        config = self.config
-        n_slots = config.block_size if max_tokens is None else max_tokens
+        config, n_slots = self.config, self.block_size if max_tokens is None else max_tokens
         return self.cache_class(self, config.n_layer, config.n_kv_head, config.head_dim, n_slots, batch_size)
 
     def forward(self, token_ids: Tensor, cache: Cache | None = None, attention_mask: Tensor | None = None) -> Tensor:

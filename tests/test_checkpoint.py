@@ -59,7 +59,13 @@ def test_the_home_folder_may_be_written_as_in_a_shell(tmp_path, monkeypatch):
 
 
 def test_a_folder_holds_plain_data_and_nothing_half_written(folder):
-    assert sorted(os.listdir(folder)) == ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
+    assert sorted(os.listdir(folder)) == [
+        "config.json",
+        "generation_config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ]
     names = set(load_file(folder / "model.safetensors"))
     assert "model.layers.1.self_attn.k_proj.weight" in names and len(names) == 3 + 2 * 9
     save_model(made(1), VOCAB, folder)

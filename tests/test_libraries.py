@@ -202,6 +202,31 @@ def test_generation_config_may_list_several_end_tokens(tmp_path, tokenizer, ship
     assert model.generate(ids, max_new_tokens=200)[0].tolist().count(dot) > 1
 
 
+def test_the_shipped_generation_config_samples_as_the_course_does_but_for_top_k(tmp_path, theirs, shipped):
+    """What the model's card and notebook 09 say of the file, and that `save_model` writes the same one."""
+    checkpoint.save_model(*shipped, tmp_path)
+    name = "generation_config.json"
+    assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
+    (tmp_path / name).unlink()
+    without = AutoModelForCausalLM.from_pretrained(tmp_path, local_files_only=True)
+    ours, vocab = shipped
+    ids = torch.tensor([[vocab.bos_id, *vocab.encode(PROMPTS[2])]])
+    row = ours(ids)[0, -1]
+
+    def drawn_from(model, **settings):
+        options = {"max_new_tokens": 1, "output_scores": True, "return_dict_in_generate": True, **settings}
+        return model.generate(ids, attention_mask=torch.ones_like(ids), **options).scores[0][0].double().softmax(-1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # without the file, it says that a temperature has no effect
+        assert len({theirs.generate(ids, max_new_tokens=30, temperature=3.0).numpy().tobytes() for _ in range(4)}) > 1
+        assert len({without.generate(ids, max_new_tokens=30, temperature=3.0).numpy().tobytes() for _ in range(4)}) == 1
+    assert int((drawn_from(theirs) > 0).sum()) == 50
+    for params in (SamplingParams(), SamplingParams(2.0)):
+        probs = drawn_from(theirs, top_k=0, temperature=params.temperature)
+        assert torch.allclose(probs, next_token_probs(row, params), atol=1e-5)
+
+
 def test_a_rows_greedy_text_is_the_one_that_it_has_alone(theirs, tokenizer):
     options = {"max_new_tokens": 12, "do_sample": False, "output_logits": True, "return_dict_in_generate": True}
     ids, mask = batch_of(tokenizer, "left")

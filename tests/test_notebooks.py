@@ -103,9 +103,12 @@ FOLDED = [
     "02_temperature",
     "03_top_k_top_p",
     "04_tiny_transformer",
+    "05_kv_cache",
     "06_is_the_cache_right",
     "07_stopping",
     "08_did_it_help",
+    "09_real_libraries",
+    "11_faster",
 ]
 
 

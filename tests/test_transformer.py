@@ -495,7 +495,7 @@ def test_the_feed_forward_width_is_eight_thirds_rounded_up(n_embd, n_inner):
     [
         (dict(n_layer=0), "n_layer is 0"),
         (dict(n_embd=30), "multiple of 2 * n_head"),
-        (dict(n_kv_head=3), "to be a multiple of it"),
+        (dict(n_kv_head=3), "expected a multiple of n_kv_head, which is 3"),
         (dict(dropout=1.0), "dropout is 1.0"),
         (dict(block_size=2.5), "block_size is 2.5"),
         (dict(n_inner=0), "n_inner is 0"),

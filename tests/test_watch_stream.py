@@ -91,8 +91,8 @@ def test_the_text_appears_piece_by_piece_and_what_waits_is_marked(open_panel):
     seen = [ask(panel, n=n)["slots"] for n in range(6)]
     assert [plain(slots["text"]) for slots in seen] == ["", "yes", "yes.⏎\n", "yes.⏎\nQ", "yes.", "yes."]
     assert ET.fromstring(seen[3]["text"]).find("mark").text == "⏎\nQ"
-    assert "mark" not in seen[4]["text"] and "is complete: the text ends" in plain(seen[4]["summary"])
-    assert plain(seen[0]["summary"]) == "No piece has come yet."
+    assert "mark" not in seen[4]["text"] and "is complete. The text ends before it" in plain(seen[4]["summary"])
+    assert plain(seen[0]["summary"]) == "No piece has arrived yet."
     assert [slots["numbers"].count("<tr>") for slots in seen] == [1, 2, 3, 4, 5, 5]  # the head is one
 
 

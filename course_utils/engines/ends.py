@@ -3,7 +3,8 @@
 from typing import Any
 
 from course_utils.checkpoint import load_model
-from course_utils.engines.experiments import TALE, shipped_engine
+from course_utils.engines.experiments import shipped_engine
+from course_utils.engines.prompts import TALE
 from course_utils.generation import generate, stream
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria

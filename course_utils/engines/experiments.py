@@ -14,38 +14,28 @@ from typing import Any
 
 import torch
 
-from course_utils import text, translate
+from course_utils import translate
 from course_utils.checkpoint import load_model
 from course_utils.engines.llama_cpp import CACHE_TYPES, LlamaCpp
+from course_utils.engines.prompts import OPEN, TALE, prompts
 from course_utils.generation import generate_batch
-from course_utils.gguf_file import to_gguf
 from course_utils.sampling import STEPS, SamplingParams, next_token_probs
 from course_utils.stopping import StopCriteria
 
-TALE = "Once upon a time there was a fox. "
 N_TOKENS = 100  # of each greedy text
 ORDERED: dict[str, Any] = {"temperature": 3.0, "top_k": 8, "top_p": 0.7, "min_p": 0.1}
-OPEN = ("12", "Q: 7", "In the ", "Bess ", "At the market ", "A ", "One ", "1", "Mo")  # after these much is possible
 
 
 @contextmanager
 def shipped_engine(slots: int = 1, cache: str = "F32") -> Iterator[LlamaCpp]:
     """llama.cpp on the shipped model, whose GGUF file is written for it and removed afterwards."""
+    from course_utils.gguf_file import to_gguf  # here, so that recorded figures can be shown without gguf
+
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         LlamaCpp(to_gguf("tiny_llama", Path(folder) / "tiny_llama.gguf"), slots=slots, cache=cache) as engine,
     ):
         yield engine
-
-
-def prompts() -> list[str]:
-    """Thirty beginnings of unseen documents of all three kinds, and some that are short or odd."""
-    tales, sums, calls = (text.load_documents(kind, "validation") for kind in text.SHIPPED)
-    begun = [tale[: 7 + 11 * number] for number, tale in enumerate(tales[:18])]
-    begun += [one.partition("=")[0] + "=" for one in sums[:3]] + [
-        one.partition("<call>")[0] + "<call>" for one in calls[:3]
-    ]
-    return [*begun, TALE, "", " a", "\n\n", "zzz", "The"]
 
 
 @torch.no_grad()

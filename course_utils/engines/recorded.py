@@ -21,23 +21,27 @@ EXPERIMENTS: dict[str, Callable[[], Any]] = {
 }
 
 
-def look(name: str) -> Any:
-    """The figures of the experiment, after a printed line that says where they come from.
+def look(*names: str) -> Any:
+    """The figures of the experiments, after a printed line that says where they come from.
 
-    name: one of `EXPERIMENTS`, each of which says what its figures mean.
-    With the extra `engines` the experiment runs now. Without it, the figures are those that `benchmarks/engines.py`
+    names: of `EXPERIMENTS`, each of which says what its figures mean.
+    Returns the figures of one experiment, or a list with those of several.
+    With the extra `engines` the experiments run now. Without it, the figures are those that `benchmarks/engines.py`
     recorded, and the line says when, with which version, and how to get the extra.
     Raises ValueError for another name.
     """
-    if name not in EXPERIMENTS:
-        raise ValueError(f"The experiment is {name!r}; expected one of {(*EXPERIMENTS,)}.")
+    for name in names:
+        if name not in EXPERIMENTS:
+            raise ValueError(f"The experiment is {name!r}; expected one of {(*EXPERIMENTS,)}.")
     if llama_cpp.installed():
         print(f"Run here, with {llama_cpp.version()}.")
-        return json.loads(json.dumps(EXPERIMENTS[name]()))
-    record = read_record()
-    print(f"Not run here, because llama.cpp is not installed. {llama_cpp.HOW_TO_GET_IT}")
-    print(f"What follows was recorded on {record['date']} with {record['version']} ({record['machine']}).")
-    return record["figures"][name]
+        found = [json.loads(json.dumps(EXPERIMENTS[name]())) for name in names]
+    else:
+        record = read_record()
+        print(f"Not run here, because llama.cpp is not installed. {llama_cpp.HOW_TO_GET_IT}")
+        print(f"What follows was recorded on {record['date']} with {record['version']} ({record['machine']}).")
+        found = [record["figures"][name] for name in names]
+    return found[0] if len(found) == 1 else found
 
 
 def read_record() -> dict[str, Any]:

@@ -4,7 +4,7 @@ A model is a callable `model(token_ids, cache) -> logits`: (B, T) int64 to (B, T
 `batch.Batch` says what else it may have. The same settings and seed give the same text on each of these ways.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 from course_utils.generation import reproduction
@@ -122,8 +122,9 @@ def generate_batch(
     sampling, stopping, sample, allow: one for all, or a list with one for each prompt. Each text is the one that
     `generate` gives for the same prompt and settings alone.
     """
-    if isinstance(prompts, str):
-        raise TypeError("prompts is a str; expected a list of them. For one prompt use generate.")
+    if isinstance(prompts, (str, bytes, Mapping, Set)) or not hasattr(prompts, "__len__"):
+        given = type(prompts).__name__
+        raise TypeError(f"prompts is of type {given}; expected a list of str. For one prompt use generate.")
     settings = zip(*(_one_each(value, len(prompts)) for value in (sampling, stopping, sample, allow)), strict=True)
     rows = [start(model, vocab, prompt, *setting) for prompt, setting in zip(prompts, settings, strict=True)]
     if len(rows) > 1:
@@ -191,6 +192,13 @@ def start(
     allow: Allow | None = None,
 ) -> Row:
     """A row that has sampled nothing yet. Raises ValueError or TypeError for what the model cannot continue."""
+    if not callable(model):
+        raise TypeError(
+            f"model is of type {type(model).__name__}; expected a model, which can be called. load_model gives two "
+            f"things: model, vocab = load_model(…)."
+        )
+    if not hasattr(vocab, "bos_id") or not hasattr(vocab, "encode"):
+        raise TypeError(f"vocab is of type {type(vocab).__name__}; expected a vocabulary, such as load_model gives.")
     context_size = getattr(model, "block_size", None)
     request = Request.of(vocab, prompt, sampling, stopping, sample, context_size, allow)
     _refuse_unknown(model, request.prompt_ids, f"the prompt {prompt[:60]!r}")

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from course_utils.arguments import check_flag
 from course_utils.eval_mode import eval_mode
 from course_utils.generation.row import Row
 from course_utils.protocols import LanguageModel
@@ -24,7 +25,9 @@ class Batch:
     """
 
     def __init__(self, model: LanguageModel, rows: Sequence[Row], use_cache: bool):
-        self.model, self.rows, self.use_cache = model, list(rows), use_cache
+        self.model, self.rows, self.use_cache = model, list(rows), check_flag("use_cache", use_cache)
+        if use_cache and not hasattr(model, "new_cache"):
+            raise TypeError(f"model is of type {type(model).__name__}, without new_cache(); give use_cache=False.")
         self.n_fed = [0] * len(self.rows)  # how many of each row's ids the model has processed
         self.eval_mode = eval_mode(model)
         self.cache: Any = None  # made when the first prompt is there

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_utils.arguments import check_number
 from course_utils.sampling.filters import apply_temperature, as_logits, min_p_filter, top_k_filter, top_p_filter
 from course_utils.sampling.ranking import EPSILON, candidates
 from course_utils.sampling.settings import STEPS, SamplingParams
@@ -41,6 +42,8 @@ def next_token_probs(logits: Tensor, params: SamplingParams) -> Tensor:
     >>> next_token_probs(torch.tensor([2.0, 1.0]), SamplingParams(temperature=0.5))
     tensor([0.8808, 0.1192], dtype=torch.float64)
     """
+    if not isinstance(params, SamplingParams):
+        raise TypeError(f"params is {params!r}; expected SamplingParams(…).")
     logits = as_logits(logits).detach().double()
     # The largest becomes 0 first of all, so that dividing by a small T cannot overflow.
     shifted = (logits - logits.amax(-1, keepdim=True)).cpu().numpy()
@@ -131,7 +134,7 @@ def _place(cumulative: np.ndarray, u: float) -> int:
 
 
 def _checked_u(u: Any) -> float:
-    u = float(u)  # as a float64, it is at most 1 - 2**-53
+    u = check_number("u", u)  # as a float64, it is at most 1 - 2**-53
     if not 0 <= u < 1:
         raise ValueError(f"u is {u}; expected 0 <= u < 1, as `randomness.uniform` gives it.")
     return u

@@ -8,6 +8,7 @@ import math
 import torch
 from torch import Tensor
 
+from course_utils.arguments import as_tensor
 from course_utils.sampling.ranking import EPSILON
 from course_utils.sampling.settings import checked_k, checked_share, checked_temperature
 
@@ -22,7 +23,7 @@ def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
     temperature = checked_temperature(temperature)
     if temperature == 0:
         raise ValueError(
-            "temperature is 0, and logits cannot be divided by 0. The limit is a mode of its own, greedy: "
+            "temperature is 0, and logits cannot be divided by 0. The limit is a separate mode, greedy: "
             "use SamplingParams(greedy=True), or SamplingParams(temperature=0), which means the same."
         )
     return as_logits(logits).double() / temperature
@@ -97,7 +98,7 @@ def _softmax(logits: Tensor) -> Tensor:
 
 def as_logits(logits: object) -> Tensor:
     """As a float tensor with a last axis, free of NaN and +inf, and with a token left in each row."""
-    logits = torch.as_tensor(logits)
+    logits = as_tensor("logits", logits)
     if not logits.is_floating_point():
         logits = logits.double()
     if logits.ndim == 0 or not logits.shape[-1]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from course_utils.arguments import check_integer, check_number
+from course_utils.arguments import check_flag, check_integer, check_number
 from course_utils.randomness import check_uint64
 
 STEPS = ("temperature", "top_k", "top_p", "min_p")
@@ -44,9 +44,9 @@ class SamplingParams:
             "top_k": checked_k(self.top_k),
             "top_p": checked_share("top_p", self.top_p),
             "min_p": checked_share("min_p", self.min_p),
-            "greedy": bool(self.greedy) or temperature == 0,
+            "greedy": check_flag("greedy", self.greedy) or temperature == 0,
             "seed": None if self.seed is None else check_uint64("seed", self.seed),
-            "order": (order := tuple(self.order or ())),
+            "order": (order := tuple(self.order) if isinstance(self.order, (list, tuple)) else ()),
         }
         if sorted(map(str, order)) != sorted(STEPS):
             raise ValueError(f"order is {self.order!r}; expected each of {STEPS} once, in the order of your choice.")
