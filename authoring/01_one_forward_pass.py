@@ -227,7 +227,9 @@ print(plots.u_on_a_ruler(["first", "second", "third"], [0.3, 0.3, 0.4], 0.35))
 # - If u stands exactly on a border, the running sum that ends there is equal to u, not larger, so it does not count. The next
 #   token whose probability is not 0 is drawn.
 # - Because of rounding, the last sum may be a little below 1. If no running sum is larger than u, return the last id
-#   whose probability is not 0. For example, with `[0.25, 0.25, 0.5]`, u = 0.1 gives 0, and u = 0.25 gives 1.
+#   whose probability is not 0.
+#
+# For example, with the probabilities `[0.25, 0.25, 0.5]`, u = 0.1 gives the id 0, and u = 0.25 gives the id 1.
 
 # %% id="exercise-draw" tags=["exercise:01.draw"]
 def draw(probs, u):
@@ -311,9 +313,10 @@ for name, params in settings.items():
 # ## The same model by gradient descent
 #
 # The parameters of a large model cannot be found by counting. They are found by *gradient descent*, which changes them a
-# little in each step, so that the loss falls. The *loss* of one token is $-\ln p$, where p is the probability that the model gave to it. A token with
-# p = 0.5 costs $-\ln 0.5 = 0.693$ *nats*; the nat is the unit when the logarithm is natural. The loss of a text is the mean
-# over its tokens. We start from a table of zeros, and a pair that occurs n times enters the sum n times.
+# little in each step, so that the loss falls. The *loss* of one token is $-\ln p$, where p is the probability that the
+# model gave to it. A token with p = 0.5 costs $-\ln 0.5 = 0.693$ *nats*; the nat is the unit when the logarithm is natural.
+# The loss of a text is the mean over its tokens. We start from a table of zeros. The code goes through the pairs of the
+# count table, so a pair that occurs n times counts n times.
 #
 # **Guess** the loss before the first step, when all V tokens are equally likely. You may write a formula with `math.log`.
 
