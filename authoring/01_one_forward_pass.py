@@ -1,8 +1,8 @@
 # %% [markdown] id="title"
 # # 01 · One forward pass
 #
-# In notebook 00 you saw one model write four texts. This notebook takes that apart. You build a small model, ask it for
-# scores, and write the program that turns the scores into a text.
+# In notebook 00, one model continued one prompt in four ways. This notebook shows how such a text comes about. You build a
+# small model, ask it for scores, and write the program that turns the scores into a text.
 #
 # **After this notebook you can** say what a model returns and what it does not; turn logits into probabilities; train a
 # small model in two ways, by counting and by gradient descent; write the loop that makes a text out of single choices;
@@ -49,8 +49,8 @@ print(f"{len(tales):,} tales, {len(ids):,} tokens, beginning with {[vocab.tokens
 # whole short word, a syllable or an ending. The texts become shorter in tokens, so the model needs fewer steps, but the
 # vocabulary is larger and often has tens of thousands of tokens. The next cell makes a subword vocabulary from 500
 # tales. It starts with single bytes and joins the most frequent pair of neighbours into a new token, again and again,
-# until there are 1,000 tokens. This method is called *BPE*, byte pair encoding. It can spell any word, also one that it
-# has never seen. Notebook 07 uses BPE; until then we stay with characters.
+# until there are 1,000 tokens. This method is called *BPE*, byte pair encoding. With BPE any word can be spelled,
+# even one that occurs in no tale. Notebook 07 uses BPE; until then we stay with characters.
 
 # %% id="subwords"
 subwords = BpeVocab.train(tales[:500], 1000)
@@ -113,7 +113,7 @@ predict.beside(my_probability, rows[102.0][0], "first probability")
 # %% id="assert-first-numbers" tags=["assertions"]
 assert len(vocab) == 81 and len(vocab.encode("The key")) == 7 and sum(len(token) > 1 for token in vocab.tokens) == 7
 assert len(subwords) == 1000 and subwords.decode(subwords.encode("Strawberry")) == "Strawberry"
-assert counts.tolist() == [[0, 2], [1, 0]]
+assert bigram.count_bigrams([0, 1, 0, 1], vocab_size=2).tolist() == [[0, 2], [1, 0]]
 assert all(row == [0.731, 0.269] for row in rows.values())
 assert torch.exp(torch.tensor(1000.0)).isinf()
 assert [round(p, 3) for p in torch.tensor([0.25, 0.75]).log().tolist()] == [-1.386, -0.288]
@@ -224,10 +224,12 @@ print(plots.u_on_a_ruler(["first", "second", "third"], [0.3, 0.3, 0.4], 0.35))
 # Write `draw(probs, u)`. It takes probabilities (V,) and a number u with 0 <= u < 1, and returns a token id, an int.
 #
 # - Add up the probabilities in the order of the ids, in float64. Return the first id whose running sum is larger than u.
-# - If u stands exactly on a border, the running sum that ends there is equal to u and does not count. The next token
-#   whose probability is not 0 is drawn.
+# - If u stands exactly on a border, the running sum that ends there is equal to u, not larger, so it does not count. The next
+#   token whose probability is not 0 is drawn.
 # - Because of rounding, the last sum may be a little below 1. If no running sum is larger than u, return the last id
-#   whose probability is not 0. For example, with `[0.25, 0.25, 0.5]`, u = 0.1 gives 0, and u = 0.25 gives 1.
+#   whose probability is not 0.
+#
+# For example, with the probabilities `[0.25, 0.25, 0.5]`, u = 0.1 gives the id 0, and u = 0.25 gives the id 1.
 
 # %% id="exercise-draw" tags=["exercise:01.draw"]
 def draw(probs, u):
@@ -297,9 +299,9 @@ check("01.generate_loop", generate_loop)
 
 # %% [markdown] id="generate-text"
 # The package has a loop of this kind too, `generation.generate`. It works with any model that turns ids into logits. The
-# next cell gives it the same model and the same prompt three times, with different settings. The texts differ. A model
-# on disk is called a *checkpoint*; `data/tiny_llama` is one. So it is not enough to say which checkpoint wrote a text. To
-# get the text again, you also need the prompt, the settings and the seed.
+# next cell gives it the same model and the same prompt three times, with different settings, and gets three different
+# texts. Keep this in mind when you read about a *checkpoint*, which is a model saved to disk, such as `data/tiny_llama`. Its
+# name is not enough to get a text again. You also need the prompt, the settings and the seed.
 
 # %% id="generate"
 settings = {"greedy": SamplingParams(greedy=True), "seed 1": SamplingParams(seed=1), "seed 2": SamplingParams(seed=2)}
@@ -310,10 +312,11 @@ for name, params in settings.items():
 # %% [markdown] id="gradient-text"
 # ## The same model by gradient descent
 #
-# A large model cannot be counted. It is trained by *gradient descent*: each step changes the parameters a little, so that
-# the loss falls. The *loss* of one token is $-\ln p$, where p is the probability that the model gave to it. A token with
-# p = 0.5 costs $-\ln 0.5 = 0.693$ *nats*; the nat is the unit when the logarithm is natural. The loss of a text is the mean
-# over its tokens. We start from a table of zeros, and a pair that occurs n times enters the sum n times.
+# The parameters of a large model cannot be found by counting. They are found by *gradient descent*, which changes them a
+# little in each step, so that the loss falls. The *loss* of one token is $-\ln p$, where p is the probability that the
+# model gave to it. A token with p = 0.5 costs $-\ln 0.5 = 0.693$ *nats*; the nat is the unit when the logarithm is natural.
+# The loss of a text is the mean over its tokens. We start from a table of zeros. The code goes through the pairs of the
+# count table, so a pair that occurs n times counts n times.
 #
 # **Guess** the loss before the first step, when all V tokens are equally likely. You may write a formula with `math.log`.
 
@@ -347,8 +350,8 @@ ax = plots.curve(range(300), {"training loss": losses}, "Gradient descent finds 
 #
 # A loss alone says little, so we compare it with two others. A model that knows nothing has the loss $\ln V$. The *floor* is
 # the loss of the grammar that wrote the tales; in the long run no model can get below it. We use *validation* tales, which
-# the model has not seen. One pair that training never had would make the loss infinite. *Add-one smoothing* prevents that:
-# it adds 1 to every count, so that each pair has a small probability.
+# the model has not seen. A pair of tokens that never occurred in training would make the loss infinite. *Add-one smoothing*
+# prevents this: it adds 1 to every count, so that each pair has a small probability.
 
 # %% id="floor"
 unseen = text.load_documents("tales", split="validation")

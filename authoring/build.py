@@ -9,7 +9,7 @@ A source is in jupytext's percent format. Each cell's header names its id and it
     # %% [markdown] id="what-a-logit-is"
     # %% id="guess-first" tags=["nbval-ignore-output"]
 
-The ids are stable: translations and links hang on them. A cell with the tag "assertions" is shown folded.
+The ids are stable: translations and links depend on them. A cell with the tag "assertions" is shown folded.
 """
 
 import json

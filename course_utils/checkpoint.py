@@ -61,7 +61,7 @@ def save_model(model: Transformer, vocab: CharVocab, folder: str | Path) -> None
     if model.config.tie_embeddings:
         del tensors[_HEAD]
     parts = {folder / name: folder / f"{name}.part" for name in (*texts, _WEIGHTS)}
-    try:  # all four first, so that no full disk leaves a new vocabulary beside old weights
+    try:  # all of them first, so that no full disk leaves a new vocabulary beside old weights
         for name, text in texts.items():
             parts[folder / name].write_text(text + "\n", encoding="utf-8", newline="\n")
         save_file(tensors, parts[folder / _WEIGHTS], metadata={"format": "pt"})
