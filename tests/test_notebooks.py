@@ -105,6 +105,7 @@ FOLDED = [
     "06_is_the_cache_right",
     "07_stopping",
     "08_did_it_help",
+    "10_many_texts",
     "11_faster",
 ]
 
