@@ -54,7 +54,7 @@ for size in (1, 4, 16, 64, 512):
 
 # %% [markdown] id="waste-explained"
 # The second cell cuts the memory into *blocks* of a few tokens. A text then holds only the blocks that it needs. Only the rest
-# of its last block is wasted, which is fewer than 16 slots with blocks of 16. And nobody needs to know in advance how long
+# of its last block is wasted. With blocks of 16 that is fewer than 16 slots. And nobody needs to know in advance how long
 # a text will be.
 #
 # ## A block table by hand
@@ -101,7 +101,7 @@ check("10.slots", slots)
 # %% [markdown] id="paged-text"
 # ## The same model reads it
 #
-# A transformer asks its cache four questions. At which positions do the new tokens stand? What may they see? Where shall
+# A transformer asks its cache four questions. At which positions do the new tokens stand? What may they see? Where do
 # their keys and values go? Which keys and values are there so far? `PagedCache` answers these questions from its blocks. So
 # the model is the one of notebook 05, unchanged, and its rows may even have different lengths. The test is the one of
 # notebook 06: compare the logits.
@@ -409,8 +409,8 @@ assert sum(bool(reports["alone"]) for reports in examined.values()) == 3  # the 
 # %% [markdown] id="slots-of-another-text"
 # ## Another engine on the same weights
 #
-# llama.cpp, which is written in C++, does what this notebook is about. It calls a place for a text that runs *a slot*, which is
-# not our slot for a token. We give 64 requests to our engine and to llama.cpp, on the same weights. Both compute with one thread, and
+# llama.cpp, which is written in C++, does what this notebook is about. In llama.cpp, a *slot* is a place for a whole text; above
+# it was the room for one token. We give 64 requests to our engine and to llama.cpp, on the same weights. Both compute with one thread, and
 # up to 16 texts at a time. All requests are greedy, so both should write the same texts. The two take turns, and we compare
 # medians. llama.cpp is an optional part of the course. Without it, the cell shows recorded figures and says how to get it.
 #
@@ -443,9 +443,9 @@ assert many["requests"] == 64 and many["the same texts"] >= 63
 # |---|---|
 # | blocks make a step faster | they save memory; our step from blocks took a little longer |
 # | the same words share a block | only with the same tokens before them, from the beginning on |
-# | in a full batch my text changes | a draw does not depend on who else runs; only rounding does |
+# | in a full batch my text changes | a draw does not depend on who else runs; at most the last digits of the logits do |
 # | a preempted text begins anew | its tokens stay; keys and values are computed again |
-# | a server has *a* latency | it has one for each load, and TTFT and TPOT grow differently |
+# | a server has one latency | it has one for each load, and TTFT and TPOT grow differently |
 #
 # The times come from one thread, a tiny model and requests that we made up. On a GPU the balance is another one. **Further, without
 # a check:** the last text is preempted here. Which other text could it be, and whom would that help or hurt?
