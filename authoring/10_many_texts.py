@@ -50,7 +50,8 @@ predict.beside(my_wasted_share, 1 - used / reserved, "never written")
 held = {}
 for size in (1, 4, 16, 64, 512):
     held[size] = sum(math.ceil(n / size) for n in lengths) * size
-    print(f"blocks of {size:>3} tokens: {held[size]:>6} slots are held, {1 - used / held[size]:.1%} never written")
+    never = 1 - used / held[size]
+    print(f"blocks of {size:>3} tokens: {held[size]:>6} slots are held, {never:.1%} never written")
 
 # %% [markdown] id="waste-explained"
 # The second cell cuts the memory into *blocks* of a few tokens. A text then holds only the blocks that it needs. Only the rest
@@ -136,7 +137,8 @@ my_found, my_found_after_a_change = ..., ...
 instruction, seven = tales[0][:99], StopCriteria(7, eos=False)
 changed = instruction[:49] + ("x" if instruction[49] != "x" else "y") + instruction[50:]
 engine, found = serving.Engine(model, vocab, n_blocks=60), []
-for prompt in (instruction + " The owl", instruction + " A pirate", changed + " The owl", instruction + " The owl"):
+for prompt in (instruction + " The owl", instruction + " A pirate", changed + " The owl",
+               instruction + " The owl"):
     engine.submit(prompt, SamplingParams(seed=1), seven)
     found += [n for step in engine.run() for _, n in step.admitted]
 print("tokens found:", found)
@@ -265,7 +267,7 @@ steps = ten_requests(serving.Engine(model, vocab, n_blocks=24, block_size=8, max
 for number, letters in serving.states(steps).items():
     print(number, letters)
 preempted = [(step.number, number) for step in steps for number in step.preempted]
-print("preempted:", ", ".join(f"text {number} in step {step}" for step, number in preempted[:5]), "and so on")
+print("preempted:", ", ".join(f"text {number} in step {step}" for step, number in preempted[:4]), "…")
 
 # %% id="pool-panel"
 widgets.watch_pool(steps, n_blocks=24)
@@ -390,7 +392,8 @@ assert sum(bool(reports["alone"]) for reports in examined.values()) == 3  # the 
 #
 # vLLM reads the same folder. This command follows its documentation; **it was not run here**.
 #
-#     vllm serve FOLDER --dtype float32 --block-size 16 --enable-prefix-caching --max-num-seqs 32 --max-num-batched-tokens 256
+#     vllm serve FOLDER --dtype float32 --block-size 16 --enable-prefix-caching \
+#         --max-num-seqs 32 --max-num-batched-tokens 256
 
 # %% [markdown] id="replaces"
 # | in this notebook | in vLLM |
