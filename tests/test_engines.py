@@ -304,6 +304,8 @@ def test_what_notebooks_say_of_transformers_serve_is_what_was_recorded():
         assert situations["the end mark, in time"] == ["46", "stop"]
         assert situations["the end mark is the last allowed token"] == ["46", "length"]
         assert situations["a stop string"][0].endswith("fox was a fin")
-        assert situations["an unknown character"] == situations["the pad token"]  # it answers as if <pad> had been asked
+        assert (
+            situations["an unknown character"] == situations["the pad token"]
+        )  # it answers as if <pad> had been asked
     hot = {name: {found[f"T = 3, seed {seed}"][0] for seed in (1, 2)} for name, found in record["figures"].items()}
     assert len(hot["with the file"]) == 2 and len(hot["without"]) == 1  # without the file it is always greedy
