@@ -215,7 +215,7 @@ predict.beside(my_culprit, "positions" if same["left", "attention_mask"] else "m
 # positions are left out, the whole row is shifted by the same amount. Rotary attention cannot see that, but a model with
 # learned positions would. With pads on the right, a causal model never reads them, so the logits at the last *real* token are right. Careless
 # code reads index -1, where a pad stands. So give the mask and the positions, and pad on the left when you call `generate`.
-# (vLLM and llama.cpp need no pads: they store the texts of a batch one after another.)
+# (vLLM and llama.cpp need no pads, since they store the texts of a batch one after another. This we know from reading only.)
 #
 # What if nobody gives a mask? Then `generate` guesses one from the ids. Here we declare the space to be the pad token.
 
