@@ -56,7 +56,7 @@ test: env
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
-	$(PY) -m pytest --durations=10
+	env -u PYTHONDONTWRITEBYTECODE $(PY) -m pytest -n logical --maxprocesses=4 --dist loadfile --durations=10
 
 test-page: env
 	@$(PY) -m webpage.build
@@ -67,7 +67,7 @@ portability: env
 	  echo "== ATEN_CPU_CAPABILITY=$$capability, $$threads thread(s)"; \
 	  ATEN_CPU_CAPABILITY=$$capability OMP_NUM_THREADS=$$threads $(PY) -m pytest -q notebooks || exit 1; \
 	done; done
-	COURSE_COPIES=all $(PY) -m pytest -q tests/test_finished_copies.py tests/test_nbval_plugin.py
+	COURSE_COPIES=all $(PY) -m pytest -q tests/test_finished_copies.py tests/test_nbval_plugin.py tests/test_judge.py
 
 corpus: env
 	$(PY) -m course_utils.storyworld data

@@ -9,6 +9,8 @@
 # **Before:** [03 Top-k and top-p](03_top_k_top_p.ipynb) **Next:** [05 The KV cache](05_kv_cache.ipynb)
 
 # %% id="setup"
+import textwrap
+
 import torch
 
 from course_utils import bigram, generation, metrics, plots, predict, storyworld, text, training, transformer
@@ -16,7 +18,7 @@ from course_utils.budget import choose
 from course_utils.checking import check, hint, solution
 from course_utils.checkpoint import load_model
 from course_utils.compare_logits import compare_logits
-from course_utils.head_weights import attention_weights, by_words
+from course_utils.head_weights import attention_weights, by_words, on_repeats
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 
@@ -222,7 +224,7 @@ check("04.positions", new_positions)
 
 # %% id="layer-picture"
 config = transformer.TransformerConfig(len(vocab), n_layer=2, n_head=4, n_kv_head=2, n_embd=64, block_size=512)
-print(plots.llama_layer(config))
+print(textwrap.fill(plots.llama_layer(config), 100))
 
 # %% id="parts-by-hand"
 ones = torch.ones(2)
@@ -300,7 +302,7 @@ settings = training.TrainingSettings(steps=choose(800, 12, in_class=400), batch=
 live = plots.LiveLoss(settings.steps, levels)
 model = training.new_model(vocab, config, seed=0)
 with torch.enable_grad():
-    losses = training.train_transformer(model, vocab, [tales], settings, live, show_progress=False)
+    training.train_transformer(model, vocab, [tales], settings, live, show_progress=False)
 
 # %% id="trained" tags=["nbval-ignore-output"]
 trained = metrics.loss(model, vocab, unseen)
@@ -355,8 +357,8 @@ for name, each in models.items():
 predict.beside(my_words, found["tiny_llama"].real_words, "real words of tiny_llama")
 
 # %% [markdown] id="looks-text"
-# The bigram wrote no sentence in which a fact could be kept. The transformer keeps who and what across a tale; the last
-# number of its line above says how often. How does it know at the end what stood at the beginning?
+# The bigram wrote no sentence in which a fact could be kept. In the texts of `tiny_llama`, who and what are kept; the last
+# number of its line says how often. How does the model know at the end of a tale what stood at its beginning?
 #
 # ## Where a head looks
 #
@@ -380,8 +382,9 @@ def looks(document):
 
 
 looked, words = looks(tale)
-print(plots.attention_map(looked[2, 3, 24:29, :29], words[24:29], ["<bos>", *words[:28]], "Layer 2, head 3, in the last sentence",
-                          "the next word", "a word before it"))
+said = plots.attention_map(looked[2, 3, 24:29, :29], words[24:29], ["<bos>", *words[:28]],
+                           "Layer 2, head 3, in the last sentence", "the next word", "a word before it")
+print(textwrap.fill(said, 100))
 predict.beside(my_word, ["<bos>", *words][looked[2, 3, 28].argmax()], "before the second linen, most at")
 
 # %% id="looks-swap" tags=["nbval-ignore-output"]
@@ -392,19 +395,13 @@ for cloth in ("linen", "wool", "velvet"):  # only the first mention is changed; 
     print(f"ordered a {cloth} shirt … wore the: next {vocab.label(probs.argmax().item())}, probability {probs.max():.3f}")
 
 # %% id="looks-count" tags=["nbval-ignore-output"]
-on_itself, on_others = [], []  # weights of all heads, on earlier mentions of a repeated word, and on other long words
-for document in unseen:
-    weights_there, words_there = looks(document)
-    for i, word in enumerate(words_there):
-        earlier = [j + 1 for j in range(i) if words_there[j] == word]
-        others = [j + 1 for j in range(i) if len(words_there[j]) > 3 and words_there[j] != word]
-        if len(word) > 3 and earlier:
-            on_itself.append(weights_there[:, :, i, earlier].sum(-1))
-            on_others += weights_there[:, :, i, others].unbind(-1)
-itself, other = (torch.stack(some) > 0.5 for some in (on_itself, on_others))
+there = [on_repeats(*looks(document)) for document in unseen]  # for each tale, the weights of all heads
+on_itself, on_others = (torch.cat(weights_of) > 0.5 for weights_of in zip(*there, strict=True))
+print(f"{len(on_itself)} words of {len(unseen)} unseen tales have occurred before. More than half of a head's weight on it:")
 for layer, head in ((2, 0), (3, 2), (2, 3)):
-    print(f"layer {layer}, head {head}: more than half of its weight in {itself[:, layer, head].float().mean():.2f} of {len(itself)} repeats")
-print(f"some head: {itself.flatten(1).any(1).float().mean():.2f}; on another long word: {other.flatten(1).any(1).float().mean():.2f}")
+    print(f"  layer {layer}, head {head}: {on_itself[:, layer, head].float().mean():.2f}")
+print(f"  any of the 16 heads: {on_itself.flatten(1).any(1).float().mean():.2f}; "
+      f"on some other word before it: {on_others.flatten(1).any(1).float().mean():.2f}")
 
 # %% id="assert-looks" tags=["assertions"]
 assert tiny_vocab.tokens == vocab.tokens and 0.9 * levels["floor"] < tiny_loss < levels["bigram"]
@@ -414,14 +411,14 @@ assert found["tiny_llama"].sentences > choose(0.8, 0.3)  # a small budget cuts m
 assert found["tiny_llama"].facts > choose(0.4, 0)
 assert words[28] == words[4] == "linen" and looked[2, 3, 28].argmax() == 5 and looked[2, 3, 28, 5] > 0.6
 assert looked[2, 0, 25, 2] > 0.9 and looked[2, 0, 29, 6] > 0.45 and words[25] == "giant" and words[29] == "shirt"
-assert itself.float().mean(0).max() < 0.6  # no single head does it
-assert itself.flatten(1).any(1).float().mean() > 0.7 > 2 * other.flatten(1).any(1).float().mean()
+assert on_itself.float().mean(0).max() < 0.6  # no single head does it
+assert on_itself.flatten(1).any(1).float().mean() > 0.7 > 2 * on_others.flatten(1).any(1).float().mean()
 
 # %% [markdown] id="past-text"
 # Before the second `linen`, this head puts 0.71 of its weight on the first one. If we change the first mention to `wool`,
 # the next letter is a `w`: the model has read the word from the text. No single head does all of this reading. On unseen
 # tales, the busiest head reads back in about four of ten repeated words. In about eight of ten, at least one of the sixteen
-# heads does. At another long word, some head looks as hard in only one of ten cases.
+# heads does. At a different word before it, some head looks as hard in only one of ten cases.
 #
 # ## The past does not change
 #

@@ -10,6 +10,7 @@
 # **Before:** [04 The tiny transformer](04_tiny_transformer.ipynb) **Next:** [06 Is the cache right?](06_is_the_cache_right.ipynb)
 
 # %% id="setup"
+import textwrap
 import time
 
 import psutil
@@ -122,7 +123,7 @@ ax = plots.cache_filling(labels, fed, 14, "Each call writes the keys and values 
 print("tokens in the cache after each call:", [sum(fed[: call + 1]) for call in range(len(fed))])
 
 # %% id="scores-computed"
-print(plots.prefill_and_decode(labels, fed[0]))
+print(textwrap.fill(plots.prefill_and_decode(labels, fed[0]), 100))
 
 # %% [markdown] id="filling-explained"
 # Prefill returns eight rows of logits. Only the last one is used: it chooses the first new token. A decode step has one
@@ -210,12 +211,12 @@ measured, caches = {}, {}
 for name, n_kv_head in (("MHA", 8), ("GQA", 2), ("MQA", 1)):
     config = transformer.TransformerConfig(len(vocab), 2, 8, n_kv_head, n_embd=64, block_size=32)
     other = transformer.Transformer(config)
-    caches[name] = other.new_cache()
-    other(ids, caches[name])
-    measured[name] = sum(tensor.nbytes for layer in range(2) for tensor in (caches[name].keys(layer), caches[name].values(layer)))
+    own = caches[name] = other.new_cache()
+    other(ids, own)
+    measured[name] = sum(own.keys(layer).nbytes + own.values(layer).nbytes for layer in range(2))
     formula = kv_cache.kv_cache_bytes(2, n_kv_head, 8, 16, bytes_per_element=4)
-    print(f"{name}: keys {tuple(caches[name].keys(0).shape)}, {measured[name]:>6,} bytes; by the formula {formula:>6,}; "
-          f"allocated {caches[name].n_bytes_allocated:,}")
+    print(f"{name}: keys {tuple(own.keys(0).shape)}, {measured[name]:>6,} bytes; by the formula {formula:>6,}; "
+          f"allocated {own.n_bytes_allocated:,}")
 
 # %% [markdown] id="heads-explained"
 # Fewer key/value heads take fewer bytes, and all 16 tokens are there in each case. (Twice as much is allocated, since this
@@ -365,7 +366,7 @@ print(f"512 tokens, each time all of them: {sum(all_tokens):,} operations, {sum(
 llama = transformer.TransformerConfig(128_256, 32, 32, 8, 4096, 8192, n_inner=14_336)
 for batch_size in (1, 8, 32):
     cost = step_cost.step_cost(llama, 4096, 1, batch_size, bytes_per_element=2)
-    print(f"{batch_size:>2} text{'s' * (batch_size > 1)} of 4,096 tokens: a step reads {plots.say_bytes(cost.weight_bytes)} of weights "
+    print(f"{batch_size:>2} × 4,096 tokens: a step reads {plots.say_bytes(cost.weight_bytes)} of weights "
           f"and {plots.say_bytes(cost.cache_bytes)} of cache")
 
 # %% [markdown] id="reading-explained"
@@ -389,9 +390,9 @@ a_token = {}
 for context in (512, 4096):
     costs = [step_cost.step_cost(llama, context, 1, batch_size, bytes_per_element=2) for batch_size in batch_sizes]
     at_least = [1000 * cost.bytes_read / BANDWIDTH for cost in costs]
-    a_token[f"{context:,} tokens"] = [step / batch_size for step, batch_size in zip(at_least, batch_sizes, strict=True)]
+    each = a_token[f"{context:,} tokens"] = [step / texts for step, texts in zip(at_least, batch_sizes, strict=True)]
     print(f"context {context:,}: one text {at_least[0]:.2f} ms a step; 32 texts {at_least[-1]:.2f} ms a step, "
-          f"that is {a_token[f'{context:,} tokens'][-1]:.2f} ms a token")
+          f"that is {each[-1]:.2f} ms a token")
 predict.beside(my_milliseconds, at_least[0], "one text of 4,096 tokens, ms a step")
 ax = plots.curve(batch_sizes, a_token, "Llama 3 8B on an H100: the least time for a token", "texts in the batch",
                  "milliseconds a token (log)", log=True)

@@ -67,7 +67,7 @@ predict.beside(my_lowest, metrics.proportion_ci(4, 4).low, "4 of 4: lowest accur
 # ## Accuracy against temperature
 #
 # `sweep` runs every prompt under every setting. Different prompts get different random numbers, so that one lucky number
-# does not help them all. Different settings get the *same* random numbers, which we shall need later. (A long sweep can
+# does not help them all. Different settings get the *same* random numbers, which we will need later. (A long sweep can
 # keep its results in a file with `keep=`, and goes on there after an interruption. With `n_jobs=-1` it uses all cores.)
 
 # %% id="accuracy" tags=["nbval-ignore-output"]

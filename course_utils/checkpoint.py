@@ -49,18 +49,27 @@ def save_model(model: Transformer, vocab: CharVocab, folder: str | Path) -> None
         raise ValueError(f"{folder} is a file; expected a folder. Give another name.")
     folder.mkdir(parents=True, exist_ok=True)
     dtype = str(model.lm_head.weight.dtype).removeprefix("torch.")
-    _write(folder / _CONFIG, json.dumps(config_to_json(model.config, vocab, dtype), indent=2) + "\n")
-    _write(folder / _TOKENIZER, _tokenizer(vocab).to_str(pretty=True) + "\n")
     names = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": BOS, "eos_token": EOS, "pad_token": PAD}
-    _write(folder / _TOKENIZER_CONFIG, json.dumps(names, indent=2) + "\n")
     ids = {"bos_token_id": vocab.bos_id, "eos_token_id": vocab.eos_id, "pad_token_id": vocab.pad_id}
-    _write(folder / _GENERATION, json.dumps({"do_sample": True, "temperature": 1.0, **ids}, indent=2) + "\n")
-    temporary = folder / (_WEIGHTS + ".part")
+    texts = {
+        _CONFIG: json.dumps(config_to_json(model.config, vocab, dtype), indent=2),
+        _TOKENIZER: _tokenizer(vocab).to_str(pretty=True),
+        _TOKENIZER_CONFIG: json.dumps(names, indent=2),
+        _GENERATION: json.dumps({"do_sample": True, "temperature": 1.0, **ids}, indent=2),
+    }
     tensors = model.state_dict()
     if model.config.tie_embeddings:
         del tensors[_HEAD]
-    save_file(tensors, temporary, metadata={"format": "pt"})
-    temporary.replace(folder / _WEIGHTS)
+    parts = {folder / name: folder / f"{name}.part" for name in (*texts, _WEIGHTS)}
+    try:  # all of them first, so that no full disk leaves a new vocabulary beside old weights
+        for name, text in texts.items():
+            parts[folder / name].write_text(text + "\n", encoding="utf-8", newline="\n")
+        save_file(tensors, parts[folder / _WEIGHTS], metadata={"format": "pt"})
+        for path, part in parts.items():
+            part.replace(path)
+    finally:
+        for part in parts.values():
+            part.unlink(missing_ok=True)
 
 
 @torch.inference_mode(False)  # there tensors get no version counter, by which caches and records notice a change
@@ -227,9 +236,3 @@ def _read_vocab(path: Path) -> CharVocab:
             f"character.{one} Lay the tokenizer.json that save_model wrote beside the weights."
         )
     return CharVocab(tokens[len(SPECIALS) :])
-
-
-def _write(path: Path, text: str) -> None:
-    temporary = path.with_name(path.name + ".part")
-    temporary.write_text(text, encoding="utf-8", newline="\n")
-    temporary.replace(path)

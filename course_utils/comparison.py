@@ -14,8 +14,9 @@ from numbers import Real
 
 import numpy as np
 
-from course_utils.arguments import check_number
+from course_utils.arguments import check_flag, check_integer, check_number
 from course_utils.metrics import Interval, entries
+from course_utils.randomness import check_uint64
 
 LARGEST = sys.float_info.max
 
@@ -145,7 +146,8 @@ def bootstrap_mean(
     """
     numbers = _values("values", values)
     _check_confidence(confidence)
-    random = np.random.Generator(np.random.Philox(seed))
+    n_resamples = check_integer("n_resamples", n_resamples, below=10**7, at_least=1)
+    random = np.random.Generator(np.random.Philox(check_uint64("seed", seed)))
     n = len(numbers)
     means = [numbers[random.integers(n, size=n)].mean() for _ in range(n_resamples)]
     low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
@@ -168,10 +170,10 @@ def runs_needed(
     Raises ValueError for size <= 0, and as in paired_difference.
     """
     first, second = _values("a", a), _values("b", b)
-    if not size > 0 or not 0 < power < 1:
+    if not 0 < check_number("size", size) < math.inf or not 0 < check_number("power", power) < 1:
         raise ValueError(f"size is {size} and power {power}; expected a size > 0 and a power between 0 and 1.")
     _check_confidence(confidence)
-    if paired and len(first) != len(second):
+    if check_flag("paired", paired) and len(first) != len(second):
         raise ValueError(f"a has {len(first)} values and b {len(second)}; expected pairs, or paired=False.")
     from scipy import stats  # here, since it takes as long to import as torch
 

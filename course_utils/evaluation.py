@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from course_utils.arguments import check_integer, check_number
 from course_utils.comparison import Difference, paired_difference
-from course_utils.metrics import proportion_ci
+from course_utils.metrics import entries, outcomes, proportion_ci
 
 WAYS = ("one sample", "best of k", "majority")
 
@@ -25,9 +26,11 @@ def spend(samples: pd.DataFrame, n_tokens: int) -> pd.DataFrame:
     Returns a row for each problem: for each of WAYS whether its answer is right (bool), `k`, the samples that fit, and
         `tokens`, what these k have cost. *One sample* takes the first, and has cost `first_tokens`. *Best of k* takes
         the one with the largest logprob, *majority* the commonest text, of equally common ones the earliest.
-    Raises ValueError if a problem's first sample does not fit.
+    Raises ValueError if a problem's first sample does not fit, and for a row without a value, as a failed one has none.
     """
-    rows = {}
+    n_tokens, rows = check_integer("n_tokens", n_tokens), {}
+    _refuse_gaps("samples", samples, ("problem", "seed", "text", "n_tokens", "right", "logprob"))
+    samples = samples.assign(right=outcomes("right", samples.right))
     for problem, drawn in samples.sort_values("seed").groupby("problem"):
         fits = drawn[drawn.n_tokens.cumsum() <= n_tokens]
         if fits.empty:
@@ -55,9 +58,23 @@ def paired_tables(a: pd.DataFrame, b: pd.DataFrame, measure: str) -> Difference:
     Raises ValueError if fewer than two pairs are left.
     """
     columns = ["problem", "seed", measure]
+    for name, table in (("a", a), ("b", b)):
+        _refuse_gaps(name, table, columns, gaps=True)
     both = a[columns].merge(b[columns], on=["problem", "seed"], suffixes=("_a", "_b")).dropna()
-    first, second = (both[f"{measure}_{side}"].astype(float).tolist() for side in "ab")
+    first, second = (both[f"{measure}_{side}"].tolist() for side in "ab")
     return paired_difference(first, second)
+
+
+def _refuse_gaps(name: str, table: pd.DataFrame, columns: Sequence[str], gaps: bool = False) -> None:
+    """Refuse what is not a table with these columns. gaps: whether a row may lack a value."""
+    if not isinstance(table, pd.DataFrame) or (missing := [column for column in columns if column not in table]):
+        lacks = f" without the column {missing[0]!r}" if isinstance(table, pd.DataFrame) else ""
+        raise TypeError(f"{name} is a {type(table).__name__}{lacks}; expected a sweep's table with {list(columns)}.")
+    holes = table[list(columns)].isna()
+    if not gaps and holes.any(axis=None):
+        raise ValueError(
+            f"{name} has a row without a value in {holes.any().idxmax()!r}; expected one. Leave failed rows out."
+        )
 
 
 @dataclass(frozen=True)
@@ -83,7 +100,9 @@ def reliability(confidences: Sequence[float], true: Sequence[bool], n_bins: int 
     Raises ValueError for other lengths, no cases, or a confidence outside 0 to 1.
     Source: Guo et al. 2017, On calibration of modern neural networks, https://arxiv.org/abs/1706.04599
     """
-    said, came = np.asarray(confidences, dtype=float), np.asarray(true, dtype=bool)
+    said = np.array([check_number("A confidence", value) for value in entries("confidences", confidences)])
+    came = np.array(outcomes("true", true), dtype=bool)
+    n_bins = check_integer("n_bins", n_bins, below=2**31, at_least=1)
     if said.ndim != 1 or said.shape != came.shape or not len(said):
         raise ValueError(f"confidences has the shape {said.shape} and true {came.shape}; expected one of each a case.")
     if not ((said >= 0) & (said <= 1)).all():

@@ -59,3 +59,20 @@ def by_words(weights: Tensor, text: str) -> tuple[Tensor, list[str]]:
     columns = [weights[..., begin:end].sum(-1) for begin, end in zip([0, *starts], ends, strict=True)]
     rows = torch.stack(columns, -1)[..., [start - 1 for start in starts], :]
     return rows, [match.group() for match in found]
+
+
+def on_repeats(rows: Tensor, words: list[str]) -> tuple[Tensor, Tensor]:
+    """How much weight is on the earlier mentions of a word that comes again, and, to compare, on other earlier words.
+
+    rows, words: from `by_words`, with rows (layers, heads, n, n + 1). Words of fewer than four letters are left out.
+    Returns (repeats, layers, heads), added up over a word's earlier mentions, and (pairs, layers, heads), one entry for
+        each repeat and each different word before it.
+    """
+    long = [i for i, word in enumerate(words) if len(word) > 3]
+    same, other = [rows.new_zeros(0, *rows.shape[:2])], [rows.new_zeros(0, *rows.shape[:2])]
+    for i in long:
+        earlier = [j + 1 for j in long if j < i and words[j] == words[i]]
+        if earlier:
+            same.append(rows[None, ..., i, earlier].sum(-1))
+            other += [rows[None, ..., i, j + 1] for j in long if j < i and words[j] != words[i]]
+    return torch.cat(same), torch.cat(other)

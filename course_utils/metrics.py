@@ -183,7 +183,7 @@ def mean_pass_at_k(right: Sequence[Sequence[bool]], k: int) -> float:
         what is not an outcome at all, such as the word "False".
     """
     k = _counted("k", k)
-    problems = [_outcomes(f"problem {number}", samples) for number, samples in enumerate(entries("right", right))]
+    problems = [outcomes(f"problem {number}", samples) for number, samples in enumerate(entries("right", right))]
     if not problems:
         raise ValueError("There are no problems.")
     for number, samples in enumerate(problems):
@@ -211,10 +211,13 @@ def _single(value: Any) -> Any:
     return value.item() if isinstance(value, (np.generic, np.ndarray, torch.Tensor)) and not value.ndim else value
 
 
-def _outcomes(name: str, samples: Any) -> list[bool]:
-    """Whether each sample is right. The truth of an object is not an outcome: NaN and "False" are true to Python."""
-    outcomes = entries(name, samples)
-    for number, value in enumerate(outcomes):
+def outcomes(name: str, samples: Any) -> list[bool]:
+    """Whether each sample is right. The truth of an object is not an outcome: NaN and "False" are true to Python.
+
+    name: whose samples they are. Raises TypeError or ValueError for an entry that is not True or False, 1 or 0.
+    """
+    given = entries(name, samples)
+    for number, value in enumerate(given):
         if value is not None and not isinstance(value, (bool, int, float)):
             raise TypeError(f"Sample {number} of {name} is {value!r}; expected True or False, or 1 or 0.")
         if value not in (0, 1):
@@ -222,7 +225,7 @@ def _outcomes(name: str, samples: Any) -> list[bool]:
                 f"Sample {number} of {name} is {value}; expected True or False, or 1 or 0. If it could not be judged, "
                 f"leave it out or count it as False."
             )
-    return [bool(value) for value in outcomes]
+    return [bool(value) for value in given]
 
 
 def proportion_ci(k: int, n: int, confidence: float = 0.95) -> Interval:

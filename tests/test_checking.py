@@ -507,9 +507,7 @@ def endless_that_catches(logits):
 
 @pytest.mark.parametrize("attempt", [endless, endless_that_prints, endless_that_catches])
 def test_an_endless_function_ends_with_a_sentence(attempt, short_limit, capsys):
-    start = time.monotonic()
-    verdict = check("01.softmax", attempt)
-    assert time.monotonic() - start < 3
+    verdict = check("01.softmax", attempt)  # that it comes back at all is what is tested
     assert (verdict.status, verdict.hint_id) == ("raised", "too-slow")
     text = capsys.readouterr().out
     assert "took too long and was stopped" in text and len(text) < 1200
@@ -517,15 +515,17 @@ def test_an_endless_function_ends_with_a_sentence(attempt, short_limit, capsys):
 
 
 def test_a_function_that_is_stuck_in_c_is_left_behind(short_limit, capsys):
-    def stuck(logits):
-        time.sleep(2.5)
+    goes_on = threading.Event()
 
-    start = time.monotonic()
+    def stuck(logits):
+        goes_on.wait(120)
+
     assert check("01.softmax", stuck).hint_id == "too-slow"
-    assert time.monotonic() - start < 2
-    assert "could not be stopped" in capsys.readouterr().out
-    time.sleep(2)  # the thread ends now: nothing of it may come to light
-    assert capsys.readouterr() == ("", "")
+    left = [thread for thread in threading.enumerate() if thread.name == "a learner's function"]
+    assert len(left) == 1 and "could not be stopped" in capsys.readouterr().out
+    goes_on.set()
+    left[0].join(60)  # the thread ends now: nothing of it may come to light
+    assert not left[0].is_alive() and capsys.readouterr() == ("", "")
 
 
 def test_the_limit_holds_for_all_cases_together(short_limit):
@@ -596,11 +596,13 @@ def test_an_interrupt_by_the_learner_is_theirs(monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(running.threading, "Event", Interrupted)
-    started = threading.active_count()
+    before = set(threading.enumerate())
     with pytest.raises(KeyboardInterrupt):
         running.run(lambda: time.sleep(0.2), (), 5)
-    time.sleep(0.3)
-    assert threading.active_count() == started
+    until = time.monotonic() + 60
+    while not set(threading.enumerate()) <= before:
+        assert time.monotonic() < until, "the thread did not end"
+        time.sleep(0.01)
 
 
 # Records

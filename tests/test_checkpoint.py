@@ -7,6 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from course_utils import checkpoint
 from course_utils.bigram import BigramLM
 from course_utils.checkpoint import fingerprint, load_model, save_model
 from course_utils.text import SPECIALS, CharVocab
@@ -56,6 +57,19 @@ def test_the_home_folder_may_be_written_as_in_a_shell(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["home"] and load_model("~/my model")[1] == VOCAB
     with pytest.raises(ValueError, match="no such home folder"):
         save_model(made(), VOCAB, "~nobody-of-this-name/model")
+
+
+@pytest.mark.parametrize("error", [OSError("No space left on device"), KeyboardInterrupt()])
+def test_what_could_not_be_saved_leaves_the_folder_as_it_was(folder, monkeypatch, error):
+    def full(tensors, path, metadata):
+        path.write_bytes(b"half of it")
+        raise error
+
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    monkeypatch.setattr(checkpoint, "save_file", full)
+    with pytest.raises(type(error)):
+        save_model(made(1), CharVocab(VOCAB.characters[::-1]), folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_a_folder_holds_plain_data_and_nothing_half_written(folder):

@@ -80,7 +80,7 @@ def test_a_layers_numbers_are_those_of_the_model():
     layer = Transformer(config).model.layers[0]
     matrices = sum(weight.numel() for weight in layer.parameters() if weight.ndim == 2)
     said = plots.llama_layer(config)
-    assert f"Its matrices hold {matrices:,} numbers." in said
+    assert f"The matrices hold {matrices:,} numbers." in said
     assert (
         f"SwiGLU with {config.n_inner} inner dimensions" in said and "4 query heads and 2 key/value heads of 8" in said
     )
@@ -106,5 +106,11 @@ def test_an_attention_map_shows_the_weights_and_marks_the_largest_of_each_row():
     assert np.allclose(ax.images[0].get_array(), weights) and ax.get_title() == "A head"
     assert ax.lines[0].get_xdata().tolist() == [0, 2]
     assert "The last query, r (row 1), looks most at c (column 2), with a weight of 0.600." in said
+    assert {tick.get_rotation() for tick in ax.get_xticklabels()} == {
+        0
+    } and ax.get_ylabel() == "query: the token that looks"
+    plots.attention_map(weights, ["q", "r"], ["a", "long", "c"], "A head", "the next word", "a word")
+    ax = plt.gcf().axes[0]
+    assert {tick.get_rotation() for tick in ax.get_xticklabels()} == {90} and ax.get_xlabel() == "key: a word"
     with pytest.raises(ValueError, match=r"shape \(2, 3\); expected \(3, 2\)"):
         plots.attention_map(weights, "abc", "qr", "A head")

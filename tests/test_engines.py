@@ -257,8 +257,11 @@ def kernel(model_file):
 def test_a_kernel_with_the_engine_is_interrupted_restarted_and_ended_cleanly(kernel):
     assert kernel.run(kernel.begin) == "ok"
     # A request of many texts one after another, interrupted in the middle: the kernel answers, and so does the engine.
-    message = kernel.client.execute("while True: engine.complete([0, 10], n_predict=400, ignore_eos=True)")
-    time.sleep(0.5)
+    endless = "print('begun', flush=True)\nwhile True: engine.complete([0, 10], n_predict=400, ignore_eos=True)"
+    message = kernel.client.execute(endless)
+    while kernel.client.get_iopub_msg(timeout=60)["content"].get("text") != "begun\n":
+        pass
+    time.sleep(0.5)  # into one of the requests
     kernel.manager.interrupt_kernel()
     reply = kernel.client._recv_reply(message, timeout=60)
     assert reply["content"]["ename"] == "KeyboardInterrupt"

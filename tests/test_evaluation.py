@@ -77,9 +77,11 @@ def test_a_confidence_of_one_falls_into_the_last_bin():
 
 
 def test_what_has_no_reliability_is_refused():
-    for confidences, true in (([], []), ([0.5], [True, False]), ([[0.5]], [[True]])):
+    for confidences, true in (([], []), ([0.5], [True, False])):
         with pytest.raises(ValueError, match="shape"):
             evaluation.reliability(confidences, true)
+    with pytest.raises(TypeError, match=r"A confidence is \[0.5\]"):
+        evaluation.reliability([[0.5]], [[True]])
     for bad in (1.1, -0.1, float("nan")):
         with pytest.raises(ValueError, match="outside 0 to 1"):
             evaluation.reliability([bad], [True])

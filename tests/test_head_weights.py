@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from course_utils.head_weights import attention_weights, by_words
+from course_utils.head_weights import attention_weights, by_words, on_repeats
 from course_utils.transformer import Transformer, TransformerConfig
 
 CONFIG = TransformerConfig(vocab_size=11, n_layer=2, n_head=4, n_kv_head=2, n_embd=32, block_size=16, dropout=0.5)
@@ -53,3 +53,13 @@ def test_words_by_hand():
     assert torch.allclose(rows[0], torch.tensor([[1.0, 0, 0, 0], [0.1, 0.9, 0, 0], [0.1, 0.2, 0.7, 0]]))
     with pytest.raises(ValueError, match="cover 7 tokens; expected 3"):
         by_words(weights, "ab")
+
+
+def test_repeats_by_hand():
+    rows = torch.arange(20.0).reshape(1, 1, 4, 5)  # the token before word i, and the column j + 1 of word j
+    same, other = on_repeats(rows, ["coat", "the", "goat", "coat"])
+    assert same.flatten().tolist() == [16] and other.flatten().tolist() == [18]
+    same, other = on_repeats(rows, ["coat", "coat", "goat", "coat"])
+    assert same.flatten().tolist() == [6, 16 + 17] and other.flatten().tolist() == [18]
+    same, other = on_repeats(rows, ["a", "goat", "a", "coat"])
+    assert same.shape == other.shape == (0, 1, 1)

@@ -96,23 +96,7 @@ def test_what_the_learner_decides_is_not_compared(name):
         )
 
 
-# Their assertions stand in folded cells of their own. Put a notebook's name here once its assertions do.
-FOLDED = [
-    "00_start_here",
-    "01_one_forward_pass",
-    "02_temperature",
-    "03_top_k_top_p",
-    "04_tiny_transformer",
-    "05_kv_cache",
-    "06_is_the_cache_right",
-    "07_stopping",
-    "08_did_it_help",
-    "09_real_libraries",
-    "11_faster",
-]
-
-
-@pytest.mark.parametrize("name", FOLDED)
+@each_notebook
 def test_assertions_stand_in_folded_cells_and_nothing_else_does(name):
     for cell in code_cells(built(name)):
         statements = ast.parse(cell.source).body

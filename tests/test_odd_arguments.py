@@ -6,6 +6,7 @@ Each entry was once taken in silence, or ended in an error from deep inside a li
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -14,7 +15,8 @@ from course_utils.bigram import BigramLM, count_bigrams, counts_to_logits
 from course_utils.bpe import BpeVocab
 from course_utils.checkpoint import load_model, save_model
 from course_utils.compare_logits import cached_equals_full, compare_logits
-from course_utils.comparison import paired_difference
+from course_utils.comparison import bootstrap_mean, paired_difference, runs_needed
+from course_utils.evaluation import paired_tables, reliability, spend
 from course_utils.generation import generate, generate_batch, stream
 from course_utils.kv_cache import kv_cache_bytes, reuse_prefix
 from course_utils.metrics import coherence, distinct_n, loss, proportion_ci
@@ -45,6 +47,12 @@ def cache():
     return made
 
 
+def samples(**columns):
+    """Two samples of one problem, as a sweep's table."""
+    table = {"problem": [0, 0], "seed": [1, 2], "text": ["a", "b"], "n_tokens": [3, 4], "right": [True, False]}
+    return pd.DataFrame(table | {"logprob": [-1.0, -2.0]} | columns)
+
+
 ODD = {
     # The truth of an object in place of an answer
     "greedy": lambda: SamplingParams(greedy="False"),
@@ -63,7 +71,20 @@ ODD = {
     "atol": lambda: compare_logits(LOGITS, LOGITS, True),
     "n": lambda: distinct_n([1, 2, 1], True),
     "split": lambda: cached_equals_full(MODEL, [[0, 7]], True),
+    "came true": lambda: reliability([0.1, 0.9], [float("nan"), "False"]),
+    "right": lambda: spend(samples(right=[True, "False"]), 20),
+    "measure": lambda: paired_tables(samples(), samples(right=["1", "0"]), "right"),
+    "paired": lambda: runs_needed([1, 2], [2, 4], 1, paired="no"),
+    # Rows of a sweep that failed
+    "right of a failed row": lambda: spend(samples(right=[True, None]), 20),
+    "logprob of a failed row": lambda: spend(samples(logprob=[-1.0, float("nan")]), 20),
+    "columns": lambda: spend(samples().drop(columns="logprob"), 20),
+    "no table": lambda: paired_tables([1, 0], [0, 1], "right"),
     # Numbers that were never looked at
+    "seed of an interval": lambda: bootstrap_mean([1, 2], None),
+    "n_resamples": lambda: bootstrap_mean([1, 2], 0, n_resamples=0),
+    "n_bins": lambda: reliability([0.1, 0.9], [False, True], -1),
+    "size": lambda: runs_needed([1, 2], [2, 4], float("inf")),
     "rope_theta": lambda: config(rope_theta="10000"),
     "norm_eps": lambda: config(norm_eps=float("nan")),
     "dropout": lambda: config(dropout=torch.tensor([0.1, 0.2])),

@@ -82,7 +82,7 @@ def heads(sizes: Sizes) -> str:
     for index, (name, n_bytes) in enumerate(bytes_of.items()):
         x, y = LEFT + column * (index + 0.5), pictures.y_of(n_bytes / unit_bytes, top)
         marks.append(pictures.bar(x, column * 0.7, BOTTOM, y, "cp-kept" if name == here else "cp-before"))
-        marks.append(pictures.text(x, y - 3, f"{n_bytes / unit_bytes:.4g}", "cp-small"))
+        marks.append(pictures.text(x, y - 3, say_bytes(n_bytes), "cp-small"))
         marks.append(pictures.token_label(x, name, name == here, False))
     x, style = (LEFT, "cp-start") if list(shapes).index(here) * 2 >= len(shapes) else (RIGHT, "cp-end")  # beside the ▲
     marks.append(pictures.text(x, BOTTOM + 28, f"key/value heads · up: {unit}", style))
