@@ -236,9 +236,9 @@ solution("00.first_answer")
 # | [04 A tiny transformer](04_tiny_transformer.ipynb) | how attention lets a model keep the facts of a tale | 100 |
 # | [05 The KV cache](05_kv_cache.ipynb) | what a model stores while it writes, and what that costs | 80 |
 # | [06 Is the cache right?](06_is_the_cache_right.ipynb) | how to prove that it is, and how to find a fault | 90 |
-# | [07 Why did it stop?](07_stopping.ipynb) | end marks, budgets, stop strings, tool calls | 100 |
+# | [07 Why did it stop?](07_stopping.ipynb) | end marks, budgets, stop strings, tool calls | 110 |
 # | [08 Did it help?](08_did_it_help.ipynb) | how to compare settings, and when to say "can't tell" | 100 |
-# | [09 Real libraries](09_real_libraries.ipynb) | the same model in other programs, and what their settings mean | 60 |
+# | [09 Real libraries](09_real_libraries.ipynb) | the same model in other programs, and what their settings mean | 80 |
 # | [10 Many texts at once](10_many_texts.ipynb) | one model serves many texts: blocks of cache, shared beginnings, waiting | 80 |
 # | [11 Faster, and still the same](11_faster.ipynb) | what makes decoding faster, and what each idea leaves unchanged | 80 |
 

@@ -151,9 +151,9 @@ rows = {"peaked": [0.9, 0.04, 0.02, 0.02, 0.01, 0.01], "flat": [0.19, 0.18, 0.17
 counts = {}
 for name, guess in (("peaked", my_kept_of_peaked), ("flat", my_kept_of_flat)):
     row = torch.tensor(rows[name]).log()
-    filtered = (sampling.top_k_filter(row, 3), sampling.top_p_filter(row, 0.9), sampling.min_p_filter(row, 0.1))
+    filtered = sampling.top_k_filter(row, 3), sampling.top_p_filter(row, 0.9), sampling.min_p_filter(row, 0.1)
     counts[name] = [len(kept(logits)) for logits in filtered]
-    predict.beside(guess, counts[name], f"{name:>6}: top-k = 3, top-p = 0.9 and min-p = 0.1 keep")
+    predict.beside(guess, counts[name], f"{name:>6} row")
 
 # %% [markdown] id="min-p-exercise-text"
 # Top-k keeps three tokens whatever the row looks like. On the peaked row, two of them are poor; on the flat row, it drops
@@ -259,7 +259,7 @@ my_p = ...
 
 # %% id="see-order-p" tags=["nbval-ignore-output"]
 truncation_first = ("top_k", "top_p", "min_p", "temperature")
-p = 0.7 if my_p is ... else my_p  # until you have a guess: one that does not tell them apart
+p = 0.7 if my_p is ... else my_p  # an example, as long as you have no guess
 hot, keeps = [2.0, 1.0, 0.0], {}
 for name, order in (("temperature first", sampling.STEPS), ("truncation first", truncation_first)):
     probs = sampling.next_token_probs(hot, SamplingParams(2, top_p=p, order=order))
@@ -276,7 +276,7 @@ print(plots.choice_steps(["id 0", "id 1", "id 2"], hot, SamplingParams(2, top_p=
 #
 # ### Exercise `03.which_order` · medium · 8 minutes
 #
-# Now a temperature *below* 1. Take the logits [2.5, 1.5, 0], T = 0.5 and top-p = 0.8. One order keeps the ids {0}, the
+# This time the temperature is *below* 1: the logits are [2.5, 1.5, 0], T is 0.5 and top-p is 0.8. One order keeps the ids {0}, the
 # other keeps {0, 1}. Find out which is which, by hand or in a cell that you add. Then put `"temperature first"` and
 # `"truncation first"` in place of the dots.
 
@@ -385,7 +385,8 @@ predict.beside(my_rescued_share, sum(shares["top-p, then T = 2"]) / 24, "real wo
 # %% id="llama" tags=["nbval-ignore-output"]
 llama, _ = checkpoint.load_model("tiny_llama")
 written = {}
-filters = {"no filter": {}, "top-k 50": {"top_k": 50}, "top-p 0.8": {"top_p": 0.8}, "min-p 0.1": {"min_p": 0.1}}
+filters = {"no filter": {}, "top-k 50": {"top_k": 50},
+           "top-p 0.8": {"top_p": 0.8}, "min-p 0.1": {"min_p": 0.1}}
 for name, setting in filters.items():
     params = SamplingParams(2.0, seed=3, **setting)
     written[name] = generation.generate(llama, vocab, "The ", params, StopCriteria(110)).text

