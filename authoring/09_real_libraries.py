@@ -52,7 +52,7 @@ ids = tokenizer(prompt, return_tensors="pt").input_ids
 print(type(theirs).__name__, "and", type(ours).__name__, "read the same", ids.shape[1], "ids")
 
 # %% [markdown] id="difference-text"
-# `from_pretrained` returns the model in eval mode. The cell compares the ids before anything else, because a tokenizer
+# `from_pretrained` returns the model in eval mode. Compare the ids before anything else, because a tokenizer
 # that adds `<bos>`, or leaves it out, changes every number that follows.
 #
 # Now both programs compute the logits of this prompt. **Guess** the largest difference over all positions and tokens, as a
