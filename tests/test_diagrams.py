@@ -80,7 +80,7 @@ def test_a_layers_numbers_are_those_of_the_model():
     layer = Transformer(config).model.layers[0]
     matrices = sum(weight.numel() for weight in layer.parameters() if weight.ndim == 2)
     said = plots.llama_layer(config)
-    assert f"Its matrices hold {matrices:,} numbers." in said
+    assert f"The matrices hold {matrices:,} numbers." in said
     assert (
         f"SwiGLU with {config.n_inner} inner dimensions" in said and "4 query heads and 2 key/value heads of 8" in said
     )
