@@ -291,7 +291,7 @@ def test_a_verdict_that_is_missing_fails(lax):
         assert {lax.outcome(file, exercise) for exercise in verdicts} == {"failure"}
     assert "No cell has the tag check:03.top_k" in lax.said("deleted skipped magic", "03.top_k")
     assert "has the tag nbval-skip" in lax.said("deleted skipped magic", "03.which_order")
-    assert "without reaching check" in lax.said("deleted skipped magic", "03.top_p")
+    assert "ran without calling check" in lax.said("deleted skipped magic", "03.top_p")
     assert "has the tag raises-exception" in lax.said("raises html overwritten", "02.temperature")
 
 

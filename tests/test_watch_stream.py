@@ -79,7 +79,7 @@ def test_the_sentence_names_the_stops_that_may_come():
     stops = ["ab!", "bc", "x"]
     held = moments(["aab"], stops)[0]
     assert held.held == "ab"
-    assert say(held, stops) == "“ab” is held back: it may become “ab!” or “bc”."
+    assert say(held, stops) == "“ab” is held back, because it may become “ab!” or “bc”."
     assert "Nothing is held back" in say(moments(["xyz"], ["Q"])[0], ["Q"])
 
 
@@ -105,7 +105,7 @@ def test_the_pieces_after_the_stop_are_counted_not_shown(open_panel):
 def test_at_the_end_the_text_is_whole(open_panel):
     panel = open_panel(["abc", "ST"], ["STOP"])
     slots = ask(panel, n=3)["slots"]
-    assert plain(slots["text"]) == "abcST" and "“ST” was waiting" in plain(slots["summary"])
+    assert plain(slots["text"]) == "abcST" and "“ST” was held back" in plain(slots["summary"])
     assert dict(panel.controls[0].words) == {"3": "end"}
 
 

@@ -91,7 +91,7 @@ def steps(continuation: Continuation, vocab_size: int, step: int, stage: Stage =
         x = LEFT + column * (step + 0.5)
         for y0, y1 in ((TOP, middle), (middle + gap, BOTTOM))[: 1 + filters]:
             marks.append(f'<line class="cp-line" x1="{x:.1f}" x2="{x:.1f}" y1="{y0}" y2="{y1}"/>')
-        marks.append(text(max(x, LEFT + 20), BOTTOM + 14, f"▲ step {step}", "cp-label"))
+        marks.append(text(min(max(x, LEFT + 20), RIGHT - 32), BOTTOM + 14, f"▲ step {step}", "cp-label"))
     return svg(marks, _say_steps(continuation, step, filters))
 
 
