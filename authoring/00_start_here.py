@@ -246,9 +246,9 @@ solution("00.first_answer")
 # You work on your own copies of the notebooks, in the folder `my_notebooks/`. The course never overwrites them. If you want a
 # fresh copy of notebook 02, type `make reset NB=02`. Your old copy is kept, with the date in its name.
 #
-# From notebook 01 on you will meet *panels*: controls with a picture that follows them. A panel needs a running kernel. When
-# you open a notebook again the next day, you may see "Error displaying widget: model not found" in place of a panel.
-# Nothing is broken. Run the notebook's cells again from the top, and the panel comes back.
+# From notebook 01 on you will meet *panels*: controls with a picture that follows them. A panel moves only while its kernel
+# runs. When you open a notebook again the next day, you see the panel's picture and the words "Run this cell to make it
+# move". Run the notebook's cells again from the top, and the panel comes back.
 
 # %% [markdown] id="misreadings"
 # ## Common misreadings, and what this does not prove

@@ -14,7 +14,7 @@ import json
 import torch
 
 from course_utils import bigram, bpe, checkpoint, generation, plots, predict, text, tool_calls, widgets
-from course_utils.checking import check
+from course_utils.checking import check, hint, solution
 from course_utils.clinic import servers
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria, StopMatcher

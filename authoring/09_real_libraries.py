@@ -20,7 +20,7 @@ import transformers
 from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaForCausalLM
 
 from course_utils import checkpoint, engines, kv_cache, plots, predict, sampling, text, translate
-from course_utils.checking import check
+from course_utils.checking import check, hint, solution
 from course_utils.compare_logits import compare_logits
 from course_utils.sampling import SamplingParams
 
