@@ -201,7 +201,8 @@ print("first:", draws.count(0), " second:", draws.count(1))
 #
 # Each time you run `hint("00.first_answer")`, it says a little more. Once you have tried an answer of your own,
 # `solution("00.first_answer")` shows a solution. A check always runs the code as it is now. It never looks at what an
-# earlier run has printed.
+# earlier run has printed. `hint("00.first_answer", 1)` shows the first hint again. When a check has said "Not yet",
+# `hint("00.first_answer", "expected")` shows the value that it expected.
 
 # %% id="a-hint" tags=["nbval-ignore-output"]
 hint("00.first_answer")
