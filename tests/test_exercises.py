@@ -47,6 +47,8 @@ AUTHORING = PLANTED.parent.parent / "authoring"
 
 
 def name_of(attempt):
+    if isinstance(attempt, (set, frozenset, dict)):  # their order differs from process to process
+        return f"{type(attempt).__name__} of {len(attempt)}"
     return getattr(attempt, "__name__", re.sub(r"\s+", " ", repr(attempt))[:40])
 
 
