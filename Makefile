@@ -8,7 +8,7 @@ FOLDER ?=
 JUDGE_ARGS ?=
 PY := .venv/bin/python
 
-.PHONY: help env lab page check update reset judge test test-page portability corpus notebooks exercises
+.PHONY: help env engines lab page check update reset judge test test-page portability corpus notebooks exercises
 
 help:
 	@echo 'make lab              open the course in JupyterLab; LAB_ARGS="--no-browser --port 8899" passes options on'
@@ -23,10 +23,15 @@ help:
 	@echo 'make notebooks        for contributors: build notebooks/ from authoring/; NB=02 for one of them'
 	@echo 'make exercises NB=03  for contributors: after a change to exercises, notebook 03 and docs/checker.md'
 	@echo 'make corpus           for contributors: write data/ again'
+	@echo 'make engines          llama.cpp for the optional parts of notebooks 09 and 10 (8 to 34 MB)'
 	@echo 'make env              only make the environment in .venv; PYTHON=python3.12 names the Python to use'
 
 env:
 	@$(PYTHON) bootstrap.py
+
+engines: env
+	@$(PY) -m pip install --quiet --require-hashes --only-binary=:all: -r engines.txt
+	@$(PY) -c "from course_utils.engines import llama_cpp; llama_cpp.require(); print(llama_cpp.version(), 'is ready.')"
 
 lab: env
 	@$(PY) -m course_utils.workspace lab $(LAB_ARGS)
@@ -51,7 +56,7 @@ test: env
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
-	$(PY) -m pytest --durations=10
+	env -u PYTHONDONTWRITEBYTECODE $(PY) -m pytest -n logical --maxprocesses=4 --dist loadfile --durations=10
 
 test-page: env
 	@$(PY) -m webpage.build
@@ -62,7 +67,7 @@ portability: env
 	  echo "== ATEN_CPU_CAPABILITY=$$capability, $$threads thread(s)"; \
 	  ATEN_CPU_CAPABILITY=$$capability OMP_NUM_THREADS=$$threads $(PY) -m pytest -q notebooks || exit 1; \
 	done; done
-	COURSE_COPIES=all $(PY) -m pytest -q tests/test_finished_copies.py tests/test_nbval_plugin.py
+	COURSE_COPIES=all $(PY) -m pytest -q tests/test_finished_copies.py tests/test_nbval_plugin.py tests/test_judge.py
 
 corpus: env
 	$(PY) -m course_utils.storyworld data

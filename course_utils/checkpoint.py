@@ -27,13 +27,15 @@ _CONFIG, _WEIGHTS, _TOKENIZER = "config.json", "model.safetensors", "tokenizer.j
 _INDEX = "model.safetensors.index.json"  # says which file holds which tensor, where there are several
 _EMBEDDING, _HEAD = "model.embed_tokens.weight", "lm_head.weight"  # one and the same where they are tied
 _TOKENIZER_CONFIG = "tokenizer_config.json"  # for transformers, which wants to be told which specials mean what
+_GENERATION = "generation_config.json"  # for servers: the settings of a request that says nothing
 _FLOATS = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
 
 
 def save_model(model: Transformer, vocab: CharVocab, folder: str | Path) -> None:
     """Write the folder; in one that has these files already, each is replaced whole.
 
-    folder: ~ is the home folder. The numbers keep their type, such as bfloat16.
+    folder: ~ is the home folder. The numbers keep their type, such as bfloat16. `generation_config.json` makes servers
+        sample at T = 1 unless a request says otherwise; without it transformers would be greedy.
     Raises ValueError if model and vocabulary differ in size, or the folder is a file; TypeError for another kind of
     model or vocabulary, which the layout cannot hold.
     """
@@ -48,16 +50,18 @@ def save_model(model: Transformer, vocab: CharVocab, folder: str | Path) -> None
     folder.mkdir(parents=True, exist_ok=True)
     dtype = str(model.lm_head.weight.dtype).removeprefix("torch.")
     names = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": BOS, "eos_token": EOS, "pad_token": PAD}
+    ids = {"bos_token_id": vocab.bos_id, "eos_token_id": vocab.eos_id, "pad_token_id": vocab.pad_id}
     texts = {
         _CONFIG: json.dumps(config_to_json(model.config, vocab, dtype), indent=2),
         _TOKENIZER: _tokenizer(vocab).to_str(pretty=True),
         _TOKENIZER_CONFIG: json.dumps(names, indent=2),
+        _GENERATION: json.dumps({"do_sample": True, "temperature": 1.0, **ids}, indent=2),
     }
     tensors = model.state_dict()
     if model.config.tie_embeddings:
         del tensors[_HEAD]
     parts = {folder / name: folder / f"{name}.part" for name in (*texts, _WEIGHTS)}
-    try:  # all four first, so that no full disk leaves a new vocabulary beside old weights
+    try:  # all of them first, so that no full disk leaves a new vocabulary beside old weights
         for name, text in texts.items():
             parts[folder / name].write_text(text + "\n", encoding="utf-8", newline="\n")
         save_file(tensors, parts[folder / _WEIGHTS], metadata={"format": "pt"})

@@ -71,10 +71,11 @@ class LogitsReport:
         rows, positions = self.differences.shape
         same = f"argmax the same at {self.argmax_agreement:.0%}"
         types = " and ".join(dict.fromkeys(self.dtypes))
-        where = f"{types}, {rows} x {positions} positions, {same}, KL up to {self.max_kl:.1e}"
+        # One line would be wrapped in a notebook's cell.
+        where = f"\n  ({types}, {rows} x {positions} positions, {same}, KL up to {self.max_kl:.1e})"
         if self.equal:
-            return f"equal: |difference| up to {self.max_abs_diff:.1e}, within {self.tolerance:.1e} ({where})"
-        return f"different: |difference| up to {self.max_abs_diff:.1e}, above {self.tolerance:.1e}{first} ({where})"
+            return f"equal: |difference| up to {self.max_abs_diff:.1e}, within {self.tolerance:.1e}{where}"
+        return f"different: |difference| up to {self.max_abs_diff:.1e}, above {self.tolerance:.1e}{first}{where}"
 
 
 def compare_logits(a: ArrayLike | Tensor, b: ArrayLike | Tensor, atol: float | None = None) -> LogitsReport:
@@ -91,7 +92,7 @@ def compare_logits(a: ArrayLike | Tensor, b: ArrayLike | Tensor, atol: float | N
 
     >>> print(compare_logits([2.0, 1.0, 0.0], [2.5, 1.0, 0.0], atol=1e-5))
     different: |difference| up to 5.0e-01, above 1.0e-05, first at position 0 of row 0
-    (float32, 1 x 1 positions, argmax the same at 100%, KL up to 2.6e-02)
+      (float32, 1 x 1 positions, argmax the same at 100%, KL up to 2.6e-02)
     """
     if atol is not None and not 0 <= check_number("atol", atol) < math.inf:
         raise ValueError(f"atol is {atol}; expected a number of nats from 0 on, or None for one by dtype and size.")

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from scipy import stats
 
 from course_utils.arguments import check_flag, check_integer, check_number
 from course_utils.metrics import Interval, entries
@@ -128,6 +127,8 @@ def discordant_pairs(a: Sequence[bool], b: Sequence[bool], level: float = 0.05) 
     if not np.isin([first, second], (0, 1)).all():
         raise ValueError("a or b holds something else than 0 and 1; expected right or wrong, one for each problem.")
     _check_confidence(level)
+    from scipy import stats  # here, since it takes as long to import as torch
+
     only_a, only_b = int((first > second).sum()), int((second > first).sum())
     p_value = stats.binomtest(only_a, only_a + only_b).pvalue if only_a + only_b else 1.0
     return Discordance(only_a, only_b, len(first), float(p_value), level)
@@ -175,6 +176,8 @@ def runs_needed(
     _check_confidence(confidence)
     if check_flag("paired", paired) and len(first) != len(second):
         raise ValueError(f"a has {len(first)} values and b {len(second)}; expected pairs, or paired=False.")
+    from scipy import stats  # here, since it takes as long to import as torch
+
     variances = [(first - second).var(ddof=1)] if paired else [first.var(ddof=1), second.var(ddof=1)]
 
     def is_enough(n: int) -> bool:
@@ -202,6 +205,8 @@ def _welch(errors: Sequence[float], counts: Sequence[int]) -> float:
 
 def _difference(mean: float, standard_error: float, freedom: float, n: int, confidence: float) -> Difference:
     _check_confidence(confidence)
+    from scipy import stats  # here, since it takes as long to import as torch
+
     reach = stats.t.ppf((1 + confidence) / 2, freedom) * standard_error
     return Difference(float(mean), float(standard_error), float(mean - reach), float(mean + reach), n)
 

@@ -36,6 +36,26 @@ def kv_cache_bytes(
     return 2 * n_layer * n_kv_head * head_dim * n_tokens * batch_size * bytes_per_element
 
 
+def latent_cache_bytes(
+    n_layer: int, n_latent: int, n_tokens: int, batch_size: int = 1, bytes_per_element: int = 2
+) -> int:
+    """Bytes where a layer keeps one vector for each token, from which it makes the keys and values of all heads.
+
+    n_latent: numbers in that vector, with those of the rotated key that all heads share. It is stored once, so no
+    factor 2 stands for keys and values. This is multi-head latent attention (MLA).
+    Source: DeepSeek-AI 2024, https://arxiv.org/abs/2405.04434
+
+    >>> latent_cache_bytes(n_layer=61, n_latent=512 + 64, n_tokens=1)
+    70272
+    """
+    sizes = {"n_layer": n_layer, "n_latent": n_latent, "n_tokens": n_tokens, "batch_size": batch_size,
+             "bytes_per_element": bytes_per_element}  # fmt: skip
+    for name, size in sizes.items():
+        if size < 0:
+            raise ValueError(f"{name} is {size}; expected 0 or more.")
+    return n_layer * n_latent * n_tokens * batch_size * bytes_per_element
+
+
 def causal_mask(n_query: int, n_key: int) -> Tensor:
     """Which keys each query may attend to: bool (n_query, n_key), True = may.
 

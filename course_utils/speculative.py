@@ -46,6 +46,18 @@ def rest(p: Tensor, q: Tensor) -> Tensor:
     return missing / total
 
 
+def acceptance_rates(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    """How often a proposal is accepted under the textbook rule, and how often with a common u.
+
+    p, q: the model's and the draft's probabilities, float64 (..., V).
+    Returns two tensors of the shape (...): the sum of min(p, q), more than which no rule can accept; and the length on
+        which the cumulative sums of p and q lie on the same token, which is at most as much.
+    """
+    ends = torch.minimum(p.cumsum(-1), q.cumsum(-1))
+    begins = torch.maximum(p.cumsum(-1) - p, q.cumsum(-1) - q)
+    return torch.minimum(p, q).sum(-1), (ends - begins).clamp(min=0).sum(-1)
+
+
 def accept(p: Tensor, q: Tensor, drafted: int, u: float) -> tuple[bool, Tensor | None]:
     """The textbook rule: accept a proposal, or say from which distribution to draw in its place.
 

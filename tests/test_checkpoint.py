@@ -73,7 +73,13 @@ def test_what_could_not_be_saved_leaves_the_folder_as_it_was(folder, monkeypatch
 
 
 def test_a_folder_holds_plain_data_and_nothing_half_written(folder):
-    assert sorted(os.listdir(folder)) == ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
+    assert sorted(os.listdir(folder)) == [
+        "config.json",
+        "generation_config.json",
+        "model.safetensors",
+        "tokenizer.json",
+        "tokenizer_config.json",
+    ]
     names = set(load_file(folder / "model.safetensors"))
     assert "model.layers.1.self_attn.k_proj.weight" in names and len(names) == 3 + 2 * 9
     save_model(made(1), VOCAB, folder)

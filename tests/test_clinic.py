@@ -284,6 +284,47 @@ def test_the_shipped_near_ties_still_tie(sound, vocab, ids):
     ]  # as older copies of notebook 06 call it
 
 
+def test_right_ways_agree_within_the_tolerance_and_a_flip_is_a_gap_that_changes_its_sign(sound):
+    ties = clinic.nearest_ties(sound, n_best=2)
+    table = clinic.gaps_at_ties(sound, ties)
+    assert list(table.columns) == ["first", "second", *clinic.WAYS, "noise", "equal", "flipped"] and len(table) == 2
+    for (tokens, margin), (_, row) in zip(ties, table.iterrows(), strict=True):
+        ways = clinic.right_ways(sound, tokens)
+        with torch.no_grad():
+            plain = sound(tokens[None])[0, -1]
+        assert row["first"] == plain.argmax() and row["one pass"] == pytest.approx(margin, abs=1e-9)
+        assert row["equal"] and all(compare_logits(plain, logits) for logits in ways.values())
+        assert 0 < row["noise"] == max(compare_logits(plain, logits).max_abs_diff for logits in ways.values())
+        assert row["flipped"] == any(logits.argmax() != row["first"] for logits in ways.values())
+    clear = torch.tensor([1, 2, 3, 4])  # no near tie: nothing flips
+    assert not clinic.gaps_at_ties(sound, [(clear, 0.0)]).flipped.any()
+
+
+def test_a_model_that_is_far_off_is_neither_equal_nor_of_one_choice_at_a_tie(sound, monkeypatch):
+    ties = clinic.nearest_ties(sound, n_best=1)
+    real = clinic.right_ways(sound, ties[0][0])
+    first, second = real["one pass"].topk(2).indices.tolist()
+    swapped = real["one pass"].clone()
+    swapped[[first, second]] = swapped[[second, first]] + torch.tensor([0.0, 1.0])
+    swapped[second] += 2
+    monkeypatch.setattr("course_utils.clinic.ties.right_ways", lambda model, ids: real | {"MATH": swapped})
+    (row,) = clinic.gaps_at_ties(sound, ties).to_dict("records")
+    assert row["flipped"] and not row["equal"] and row["MATH"] < 0 < row["noise"]
+
+
+def test_texts_and_logits_count_what_each_specimen_keeps(sound, vocab):
+    prompts = [document[:23] for document in load_documents("tales", "validation")[:4]]
+    faults = ("sound", "keys rounded to bfloat16", "position frozen")
+    specimens = {fault: clinic.planted(fault, sound) for fault in faults}
+    table = clinic.texts_and_logits(specimens, sound, vocab, prompts, 12)
+    counts = {fault: tuple(row[:3]) for fault, row in zip(faults, table.to_numpy().tolist(), strict=True)}
+    assert counts["sound"] == (4, 0, 0) and counts["keys rounded to bfloat16"] == (4, 4, 4)
+    same, wrong, both = counts["position frozen"]
+    assert wrong == 4 and both == same < 4 and table.loc["position frozen", "largest |difference|"] > 1
+    with pytest.raises(ValueError, match="lengths \\[3, 4\\]; expected prompts of one length"):
+        clinic.texts_and_logits(specimens, sound, vocab, ["one", "four"], 2)
+
+
 def test_unknown_faults_and_short_texts_are_refused(sound, ids):
     with pytest.raises(ValueError, match="expected one of positions restart"):
         clinic.planted("cosmic rays", sound)

@@ -62,7 +62,7 @@ def test_the_loop_has_a_row_for_each_pass():
     labels = texts_of(plt.gca())
     rows = [["x", "y", "a"], ["x", "y", "a", "b"], ["x", "y", "a", "b", "c"]]
     assert [label for label in labels if label] == [*rows[0], *rows[1], *rows[2], "end: eos"]
-    assert said.startswith("2 prompt tokens") and "3 passes for 3 tokens (a b c)" in said and "eos" in said
+    assert said.startswith("Pass 1 gets 2 prompt tokens") and "3 tokens (a b c) take 3 passes" in said and "eos" in said
 
 
 def test_the_cube_shows_every_logit_and_frames_the_last_row_of_each_text():
@@ -80,7 +80,7 @@ def test_a_layers_numbers_are_those_of_the_model():
     layer = Transformer(config).model.layers[0]
     matrices = sum(weight.numel() for weight in layer.parameters() if weight.ndim == 2)
     said = plots.llama_layer(config)
-    assert f"Its matrices hold {matrices:,} numbers." in said
+    assert f"The matrices hold {matrices:,} numbers." in said
     assert (
         f"SwiGLU with {config.n_inner} inner dimensions" in said and "4 query heads and 2 key/value heads of 8" in said
     )
@@ -105,6 +105,12 @@ def test_an_attention_map_shows_the_weights_and_marks_the_largest_of_each_row():
     ax = plt.gcf().axes[0]
     assert np.allclose(ax.images[0].get_array(), weights) and ax.get_title() == "A head"
     assert ax.lines[0].get_xdata().tolist() == [0, 2]
-    assert "The last row, r (position 1 of the rows), looks most at c (column 2), with a weight of 0.600." in said
+    assert "The last query, r (row 1), looks most at c (column 2), with a weight of 0.600." in said
+    assert {tick.get_rotation() for tick in ax.get_xticklabels()} == {
+        0
+    } and ax.get_ylabel() == "query: the token that looks"
+    plots.attention_map(weights, ["q", "r"], ["a", "long", "c"], "A head", "the next word", "a word")
+    ax = plt.gcf().axes[0]
+    assert {tick.get_rotation() for tick in ax.get_xticklabels()} == {90} and ax.get_xlabel() == "key: a word"
     with pytest.raises(ValueError, match=r"shape \(2, 3\); expected \(3, 2\)"):
         plots.attention_map(weights, "abc", "qr", "A head")

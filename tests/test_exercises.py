@@ -16,7 +16,7 @@ import wrong_solutions
 from wrong_solutions import RIGHT, WRONG
 from wrong_solutions.__main__ import TARGET, found, table
 
-from course_utils import bigram, exercises, metrics, sampling
+from course_utils import bigram, exercises, kv_cache, metrics, sampling, stopping, transformer, translate
 from course_utils.checker import answers
 from course_utils.checker.exercise import CHANGES_INPUT, NOT_A_FUNCTION, Equals, FunctionExercise, Holds, Raises
 from course_utils.checker.judging import judge
@@ -261,10 +261,35 @@ def test_the_references_equal_the_package():
     torch.testing.assert_close(probs, sampling.next_token_probs(logits, sampling.SamplingParams(0.7)))
     greedy = sampling.next_token_probs(logits, sampling.SamplingParams(greedy=True))
     assert (greedy.gather(-1, EXERCISES["02.greedy"].solution()(logits)[..., None]) == 1).all()
-    assert EXERCISES["02.repetition_rate"].solution() is metrics.repetition_rate
-    assert EXERCISES["01.counts_to_logits"].solution() is bigram.counts_to_logits
-    assert EXERCISES["03.top_k"].solution() is sampling.top_k_filter
-    assert EXERCISES["03.top_p"].solution() is sampling.top_p_filter
+
+
+PACKAGE = {
+    "01.counts_to_logits": bigram.counts_to_logits,
+    "02.repetition_rate": metrics.repetition_rate,
+    "03.top_k": sampling.top_k_filter,
+    "03.top_p": sampling.top_p_filter,
+    "03.min_p": sampling.min_p_filter,
+    "04.causal_mask": transformer.causal_mask,
+    "05.kv_bytes": kv_cache.kv_cache_bytes,
+    "07.finish_reason": stopping.finish_reason,
+    "08.pass_at_k": metrics.pass_at_k,
+    "09.translate": translate.to_transformers,
+}
+
+
+@pytest.mark.parametrize("key", PACKAGE)
+def test_a_reference_answers_each_case_as_the_package_does(key):
+    for case in EXERCISES[key].cases:
+        args = case.call.args()
+        if isinstance(case.expect, Raises):
+            with pytest.raises(case.expect.kind):
+                PACKAGE[key](*args)
+            continue
+        ours, theirs = EXERCISES[key].solution()(*args), PACKAGE[key](*args)
+        if isinstance(ours, torch.Tensor):
+            torch.testing.assert_close(ours.double(), theirs.double())
+        else:
+            assert ours == pytest.approx(theirs), case.call.shows
 
 
 def test_hand_arithmetic_behind_the_cases():

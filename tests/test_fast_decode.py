@@ -20,7 +20,6 @@ from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 from course_utils.text import CharVocab
 from course_utils.transformer import Transformer, TransformerConfig
-from course_utils.widgets.explore import params_of
 
 VOCAB = CharVocab("abcdefghijklmnop")  # 23 tokens with the specials
 TOLERANCE = 5e-5  # of logits of about 10 in float32
@@ -227,7 +226,7 @@ def test_a_panel_plans_a_transformer_as_it_is_when_the_text_is_made_and_else_use
             model.lm_head.register_forward_hook(lambda module, args, output: output.roll(1, -1))
     explorer._last = None
     list(explorer.slow(panel.settings))
-    settings = params_of(panel.settings)
+    settings = panel.fast.__self__.chosen.read(panel.settings)
     assert explorer._last[1].generation.token_ids == generate(model, VOCAB, "ab", settings, StopCriteria(12)).token_ids
     assert len(planned) == (change in ("none", "weights")) and model.training == (change == "training mode")
 

@@ -4,6 +4,7 @@ import inspect
 import itertools
 import json
 import math
+import shutil
 import warnings
 from dataclasses import replace
 
@@ -20,7 +21,7 @@ from course_utils.compare_logits import compare_logits
 from course_utils.exercises.common import meaning, noting_llama
 from course_utils.exercises.nb09_real_libraries import last_token
 from course_utils.exercises.nb09_real_libraries import translate as to_transformers
-from course_utils.sampling import STEPS, SamplingParams, next_token_probs
+from course_utils.sampling import STEPS, SamplingParams, next_token_probs, top_k_filter
 
 FOLDER = text.DATA / "tiny_llama"
 PROMPTS = ("The", "A red fox", "Once upon a time there was a mouse. ")
@@ -201,6 +202,31 @@ def test_generation_config_may_list_several_end_tokens(tmp_path, tokenizer, ship
     assert model.generate(ids, max_new_tokens=200)[0].tolist().count(dot) > 1
 
 
+def test_the_shipped_generation_config_samples_as_the_course_does_but_for_top_k(tmp_path, theirs, shipped):
+    """What the model's card and notebook 09 say of the file, and that `save_model` writes the same one."""
+    checkpoint.save_model(*shipped, tmp_path)
+    name = "generation_config.json"
+    assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
+    (tmp_path / name).unlink()
+    without = AutoModelForCausalLM.from_pretrained(tmp_path, local_files_only=True)
+    ours, vocab = shipped
+    ids = torch.tensor([[vocab.bos_id, *vocab.encode(PROMPTS[2])]])
+    row = ours(ids)[0, -1]
+
+    def drawn_from(model, **settings):
+        options = {"max_new_tokens": 1, "output_scores": True, "return_dict_in_generate": True, **settings}
+        return model.generate(ids, attention_mask=torch.ones_like(ids), **options).scores[0][0].double().softmax(-1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # without the file, it says that a temperature has no effect
+        assert len({theirs.generate(ids, max_new_tokens=30, temperature=3.0).numpy().tobytes() for _ in range(4)}) > 1
+        assert len({without.generate(ids, max_new_tokens=30, temperature=3.0).numpy().tobytes() for _ in range(4)}) == 1
+    assert int((drawn_from(theirs) > 0).sum()) == 50
+    for params in (SamplingParams(), SamplingParams(2.0)):
+        probs = drawn_from(theirs, top_k=0, temperature=params.temperature)
+        assert torch.allclose(probs, next_token_probs(row, params), atol=1e-5)
+
+
 def test_a_rows_greedy_text_is_the_one_that_it_has_alone(theirs, tokenizer):
     options = {"max_new_tokens": 12, "do_sample": False, "output_logits": True, "return_dict_in_generate": True}
     ids, mask = batch_of(tokenizer, "left")
@@ -230,6 +256,33 @@ def test_what_generate_does_with_odd_settings():
     for settings in ({"temperature": 2}, {"temperature": 0.0}, {"top_k": -1}, {"top_k": 5.0}, {"seed": 1}):
         with pytest.raises(ValueError):
             n_kept(**settings)
+
+
+def test_a_file_beside_the_weights_changes_the_defaults(tmp_path):
+    """As notebook 03 says: greedy, then 50 tokens when it samples; `generation_config.json` changes both."""
+    shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
+    ids = torch.tensor([[1, 2, 3]])
+
+    def first(**settings):
+        transformers.utils.logging.disable_progress_bar()
+        model = AutoModelForCausalLM.from_pretrained(tmp_path, local_files_only=True)
+        answer = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=1, output_scores=True,
+                                output_logits=True, return_dict_in_generate=True, **settings)  # fmt: skip
+        greedy = answer.logits[0].argmax().item() == answer.sequences[0, -1].item()
+        return greedy, torch.isfinite(answer.scores[0]).sum().item()
+
+    everything = 81
+    assert first() == (True, everything), "top_k is there, and does nothing"
+    assert first(do_sample=True)[1] == 50 and first(do_sample=True, top_k=0)[1] == everything
+    content = json.dumps({"do_sample": True, "top_k": 5})
+    (tmp_path / "generation_config.json").write_text(content, encoding="utf-8", newline="\n")
+    assert first()[1] == 5 and first(top_k=0)[1] == everything, "an argument goes before the file"
+
+
+def test_a_tie_with_the_kth_token_stays_there_and_not_here():
+    logits = torch.tensor([[1.0, 1.0, 1.0, 0.0]])
+    assert torch.isfinite(transformers.TopKLogitsWarper(2)(None, logits)).sum() == 3
+    assert torch.isfinite(top_k_filter(logits, 2)).sum() == 2
 
 
 def test_their_two_orders_keep_other_tokens():

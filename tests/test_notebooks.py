@@ -96,11 +96,7 @@ def test_what_the_learner_decides_is_not_compared(name):
         )
 
 
-# Their assertions stand in folded cells of their own. Put a notebook's name here once its assertions do.
-FOLDED = ["00_start_here", "07_stopping", "08_did_it_help"]
-
-
-@pytest.mark.parametrize("name", FOLDED)
+@each_notebook
 def test_assertions_stand_in_folded_cells_and_nothing_else_does(name):
     for cell in code_cells(built(name)):
         statements = ast.parse(cell.source).body
@@ -111,7 +107,7 @@ def test_assertions_stand_in_folded_cells_and_nothing_else_does(name):
         assert not folded or (asserts[-1] and not cell.outputs), f"{cell.id}: only what its assertions need"
 
 
-@pytest.mark.parametrize("name", FOLDED)
+@each_notebook
 def test_a_notebook_leads_to_the_ones_before_and_after_it(name):
     notebook, place = built(name), NAMES.index(name)
     linked = [set(re.findall(r"\]\((\w+)\.ipynb\)", cell.source)) for cell in (notebook.cells[0], notebook.cells[-1])]

@@ -48,6 +48,15 @@ def test_a_level_is_labelled_with_its_value():
     assert "floor: 0.500" in [text.get_text() for text in ax.get_legend().get_texts()]
 
 
+def test_a_log_axis_has_ticks_in_plain_numbers():
+    ax = plots.curve([1, 2], {"few": [0.16, 0.3], "many": [1000.0, 2000.0]}, "t", "x", "y", log=True)
+    ax.figure.canvas.draw()
+    ticks = [*ax.yaxis.get_majorticklabels(), *ax.yaxis.get_minorticklabels()]
+    labels = {tick.get_text() for tick in ticks}
+    assert ax.get_yscale() == "log" and {"0.2", "1", "5", "1000"} <= labels and not any("e" in text for text in labels)
+    assert plots.curve([1, 2], {"few": [0.16, 0.3]}, "t", "x", "y").get_yscale() == "linear"
+
+
 def contrast(one, other):
     """The contrast of two colours, 1 to 21, as the Web Content Accessibility Guidelines define it."""
     light = []

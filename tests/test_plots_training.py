@@ -83,10 +83,12 @@ def test_the_live_loss_draws_one_picture_and_then_updates_it():
         return handle
 
     live = plots.LiveLoss(4, LEVELS, every=0.5, show=show, clock=lambda: next(now))
+    assert list(live.losses) == []
     losses = []
     for loss in (4.0, 3.0, 2.0, 1.0):
         losses.append(loss)
         live(SimpleNamespace(losses=losses))
+        assert list(live.losses) == losses  # also when the training is interrupted after this step
     assert len(shown) == 1 and "Step 1 of 4" in shown[0]
     # The second step comes too soon after the first; the last one is always drawn.
     assert [re.search(r"Step (\d) of 4", picture).group(1) for picture in updated] == ["3", "4"]

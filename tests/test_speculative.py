@@ -15,8 +15,8 @@ from course_utils.fast_decode import plan
 from course_utils.generation import generate, generate_batch, reproduce, stream
 from course_utils.kv_cache import reuse_prefix
 from course_utils.ngram import NgramLM
-from course_utils.sampling import SamplingParams
-from course_utils.speculative import Counts, accept, acceptance, first_layers, rest, speculate
+from course_utils.sampling import SamplingParams, draw
+from course_utils.speculative import Counts, accept, acceptance, acceptance_rates, first_layers, rest, speculate
 from course_utils.stopping import FinishReason, StopCriteria
 from course_utils.text import load_documents
 from course_utils.tool_calls import run_with_tools
@@ -59,6 +59,25 @@ def test_accepted_and_drawn_anew_are_together_the_models_distribution():
         rejects = (p - q).clamp(min=0).sum() > 1e-12
         combined = spoken(p, q, acceptance(p, q), rest(p, q) if rejects else 0)
         assert (combined - p).abs().max() < 1e-12
+
+
+def test_acceptance_rates_are_the_sum_of_minima_and_the_share_of_u_that_draws_the_same_token():
+    p = torch.tensor([0.6, 0.3, 0.1], dtype=torch.float64)
+    q = torch.tensor([0.2, 0.3, 0.5], dtype=torch.float64)
+    rule, same_u = acceptance_rates(p, q)  # rulers: 0 .6 .9 1 and 0 .2 .5 1: the same on 0 … .2 and .9 … 1
+    assert rule.item() == pytest.approx(0.6) and same_u.item() == pytest.approx(0.3)
+    random = np.random.default_rng(5)
+    for V in (2, 5, 17):
+        p, q = a_pair(random, V)
+        rule, same_u = acceptance_rates(p, q)
+        assert rule.item() == pytest.approx((q * acceptance(p, q)).sum().item())
+        us = (np.arange(4000) + 0.5) / 4000
+        assert same_u.item() == pytest.approx(np.mean([draw(p, u) == draw(q, u) for u in us]), abs=V / 2000)
+        assert same_u <= rule + 1e-12
+    rows = torch.stack([p, q])
+    assert all(
+        rate.shape == (2,) and torch.allclose(rate, torch.ones(2).double()) for rate in acceptance_rates(rows, rows)
+    )
 
 
 def test_accept_draws_its_border_where_the_probability_is():

@@ -16,7 +16,7 @@ from course_utils.checkpoint import load_model, save_model
 from course_utils.compare_logits import compare_logits
 from course_utils.fast_decode import plan
 from course_utils.generation import generate
-from course_utils.kv_cache import KVCache, kv_cache_bytes, reuse_prefix
+from course_utils.kv_cache import KVCache, kv_cache_bytes, latent_cache_bytes, reuse_prefix
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import StopCriteria
 from course_utils.text import CharVocab
@@ -578,6 +578,13 @@ def test_negative_sizes_are_refused(name):
     sizes = dict(n_layer=1, n_kv_head=1, head_dim=1, n_tokens=1)
     with pytest.raises(ValueError, match=f"{name} is -1"):
         kv_cache_bytes(**(sizes | {name: -1}))
+
+
+def test_the_bytes_of_latents_by_hand():
+    assert latent_cache_bytes(2, 3, 5, 7, 4) == 2 * 3 * 5 * 7 * 4  # one vector, not a key and a value
+    assert latent_cache_bytes(n_layer=61, n_latent=576, n_tokens=1) == 70_272
+    with pytest.raises(ValueError, match="n_latent is -1"):
+        latent_cache_bytes(1, -1, 1)
 
 
 def test_crop_then_continue_equals_a_fresh_run():

@@ -79,7 +79,7 @@ def test_the_sentence_names_the_stops_that_may_come():
     stops = ["ab!", "bc", "x"]
     held = moments(["aab"], stops)[0]
     assert held.held == "ab"
-    assert say(held, stops) == "“ab” is held back: it may become “ab!” or “bc”."
+    assert say(held, stops) == "“ab” is held back, because it may become “ab!” or “bc”."
     assert "Nothing is held back" in say(moments(["xyz"], ["Q"])[0], ["Q"])
 
 
@@ -91,8 +91,8 @@ def test_the_text_appears_piece_by_piece_and_what_waits_is_marked(open_panel):
     seen = [ask(panel, n=n)["slots"] for n in range(6)]
     assert [plain(slots["text"]) for slots in seen] == ["", "yes", "yes.⏎\n", "yes.⏎\nQ", "yes.", "yes."]
     assert ET.fromstring(seen[3]["text"]).find("mark").text == "⏎\nQ"
-    assert "mark" not in seen[4]["text"] and "is complete: the text ends" in plain(seen[4]["summary"])
-    assert plain(seen[0]["summary"]) == "No piece has come yet."
+    assert "mark" not in seen[4]["text"] and "is complete. The text ends before it" in plain(seen[4]["summary"])
+    assert plain(seen[0]["summary"]) == "No piece has arrived yet."
     assert [slots["numbers"].count("<tr>") for slots in seen] == [1, 2, 3, 4, 5, 5]  # the head is one
 
 
@@ -105,7 +105,7 @@ def test_the_pieces_after_the_stop_are_counted_not_shown(open_panel):
 def test_at_the_end_the_text_is_whole(open_panel):
     panel = open_panel(["abc", "ST"], ["STOP"])
     slots = ask(panel, n=3)["slots"]
-    assert plain(slots["text"]) == "abcST" and "“ST” was waiting" in plain(slots["summary"])
+    assert plain(slots["text"]) == "abcST" and "“ST” was held back" in plain(slots["summary"])
     assert dict(panel.controls[0].words) == {"3": "end"}
 
 

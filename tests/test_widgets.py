@@ -77,6 +77,7 @@ def look(logits, u=0.5, **settings):
 def test_the_lessons_figures_are_found_on_a_panel():
     for temperature, first in ((1, 0.731), (0.5, 0.881), (2, 0.622)):
         assert look([2.0, 1.0], temperature=temperature).after[0] == pytest.approx(first, abs=5e-4)
+        assert look([2.0, 1.0], temperature=temperature).before[0] == pytest.approx(0.731, abs=5e-4)  # it stays
     found = look(np.log([0.6, 0.25, 0.15]), top_p=0.8)
     assert found.after.round(3).tolist() == [0.706, 0.294, 0] and found.before.round(3).tolist() == [0.6, 0.25, 0.15]
     assert found.crossing == 1 and found.mass.round(3).tolist() == [0.6, 0.85, 1]
@@ -100,6 +101,7 @@ def test_a_look_is_the_packages_own_sampler(row, settings, u):
     assert seen.after.tolist() == probs.tolist()
     assert seen.picked == (int(probs.argmax()) if params.greedy else sampling.draw(probs, u))
     assert seen.kept.tolist() == (probs > 0).tolist() and seen.n_kept >= 1
+    assert seen.before.tolist() == sampling.next_token_probs(torch.tensor(row), SamplingParams()).tolist()
     assert sorted(seen.ranked.tolist()) == list(range(len(row)))
     assert (np.diff(row[seen.ranked]) <= 0).all() and seen.mass[-1] == pytest.approx(1)
     assert seen.picked in seen.candidates(1) and len(seen.candidates(3)) == min(3, len(row))
@@ -122,6 +124,24 @@ def test_the_mass_is_that_of_top_ps_place_in_the_order():
     last = look([2.5, 1.5, 0.0], temperature=0.5, top_p=0.8, order=("top_k", "top_p", "min_p", "temperature"))
     assert first.mass[0] == pytest.approx(0.876, abs=5e-4) and last.mass[0] == pytest.approx(0.690, abs=5e-4)
     assert (first.crossing, last.crossing) == (0, 1)
+
+
+def test_every_before_says_before_what():
+    """With any order: the outlines are those of T = 1, and what top-p sees is told apart from them, with its place."""
+    orders = {"temperature": SamplingParams().order, "before": ("top_k", "top_p", "min_p", "temperature")}
+    for name, order in orders.items():
+        seen = look([2.5, 1.5, 0.0], temperature=0.5, top_p=0.8, order=order)
+        said, table = views.say_look(seen, "abc"), plain(pictures.table(seen, "abc"))
+        assert "“a”, has 0.690 at T = 1 and" in said and " before," not in said
+        if name == "temperature":
+            assert "“a” takes the mass to 0.876, past p = 0.8 (top-p comes after the temperature)." in said
+            assert "a00.6901.0000.8760.876picked, crosses p" in table
+        else:
+            assert "“b” takes the mass to 0.943, past p = 0.8 (top-p comes before the temperature)." in said
+            assert "a00.6900.8810.6900.690picked" in table
+    both = look([2.5, 1.5, 0.0], temperature=0.5, top_k=2, top_p=0.8)
+    assert views.place(both) == "top-p comes after the temperature and top-k"
+    assert views.place(look([2.5, 1.5, 0.0], top_p=0.8)) == "top-p comes first"
 
 
 def test_entropy_by_hand():
@@ -158,7 +178,7 @@ def test_a_step_after_the_end_shows_the_last_one(panel, model, vocab):
             seen, shown = panel.fast.__self__.look({**panel.settings, "seed": seed, "step": step})
             assert shown == n - 1 and seen.picked == vocab.eos_id
         assert f"Step {n - 1} (the text has no step 59)" in at_rest(panel, seed=seed, step=59)["summary"]
-    assert f"{n} tokens, ended by: eos" in plain(at_rest(panel, seed=seed)["facts"])
+    assert f"{n} tokens, ended by: eos." in plain(at_rest(panel, seed=seed)["facts"])
 
 
 def _text(model, vocab, seed, n=60):
@@ -173,13 +193,13 @@ def test_what_is_said_of_the_continuation_is_measured_by_the_package(model, voca
     row = model.table[vocab.encode(answer.text)[9]]
     probs = sampling.next_token_probs(row, answer.sampling).detach().numpy()
     assert found.n_kept[10] == (probs > 0).sum() and found.entropies[10] == pytest.approx(views.entropy(probs))
-    assert f"repetition of 4-grams {found.repetition:.2f}" in views.say_continuation(found).lower()
+    assert f"Repetition of 4-grams: {found.repetition:.2f}; real words:" in views.say_continuation(found)
     assert len(found.n_kept) == len(answer.token_ids) == 80 and answer.finish_reason is FinishReason.LENGTH
 
 
 def test_a_text_too_short_to_be_counted_says_so(model, vocab):
     nothing = views.follow(model, vocab, generation.generate(model, vocab, "", SamplingParams(seed=1), StopCriteria(0)))
-    assert "none to count" in views.say_continuation(nothing) and nothing.n_kept == ()
+    assert "nothing to count" in views.say_continuation(nothing) and nothing.n_kept == ()
 
 
 # The panel as the front end sees it
@@ -351,16 +371,105 @@ def test_the_cell_is_known_by_its_id_or_else_by_its_text(monkeypatch):
     assert panel_module._running_cell() == (None, "", ())
 
 
+# Panels that grow
+
+
+@pytest.mark.parametrize(
+    ("settings", "names", "slots"),
+    [
+        ((), [], ["summary", "bars", "cdf", "numbers", "text", "facts"]),
+        (["temperature"], ["temperature"], ["summary", "bars", "cdf", "numbers", "text", "facts", "steps"]),
+        (["top_p"], ["top_p", "order"], None),
+        (STEPS, [*STEPS, "order"], None),
+    ],
+    ids=["01", "02", "one filter", "03"],
+)
+def test_a_panel_shows_what_its_notebook_has_taught(model, vocab, settings, names, slots):
+    made = widgets.explore_sampling(model, vocab, "The ", SamplingParams(seed=3), 20, settings=settings)
+    filters = slots is None
+    assert [c.name for c in made.controls] == ["prompt", *names, "seed", "step", *["sort"] * filters]
+    shown = made.widget.opening["slots"]
+    assert [*shown] == (slots or ["summary", "bars", "mass", "cdf", "numbers", "text", "facts", "steps"])
+    text = " ".join(map(plain, shown.values())) + repr(made)
+    for word, taught in (("kept", filters), ("entropy", filters or "temperature" in settings), ("T = 1", bool(names)),
+                         ("Repetition", bool(names)), ("mass", filters)):  # fmt: skip
+        assert (word in text) == taught, word
+    assert ("cp-before" in shown["bars"]) == bool(names)
+    made.close()
+
+
+def test_what_has_no_control_stays_as_it_was_given(model, vocab):
+    params = SamplingParams(0.5, top_k=3, seed=4)
+    made = widgets.explore_sampling(model, vocab, "The ", params, 20, settings=["temperature"])
+    expected = generation.generate(model, vocab, "The ", params, StopCriteria(20))
+    assert plain(made.widget.opening["slots"]["text"]).startswith("The " + expected.text)
+    ask(made, temperature=0, top_k=0)  # a control that is not there changes nothing
+    assert made.fast.__self__.chosen.read(made.settings) == SamplingParams(greedy=True, temperature=0, top_k=3, seed=4)
+    ask(made, temperature=0.5)
+    assert made.fast.__self__.chosen.read(made.settings) == params
+    assert "kept" in plain(made.widget.opening["slots"]["summary"])  # a filter is at work, though none can be moved
+    made.close()
+
+
+def test_the_outline_of_t_1_stays_while_the_temperature_moves():
+    made = widgets.explore_logits([2.0, 1.0], ["a", "b"], settings=["temperature"])
+    outlines = set()
+    for t in (0, 0.5, 1, 2):
+        svg = ET.fromstring(ask(made, temperature=t)["slots"]["bars"].partition("</figcaption>")[2])
+        heights = [node.get("height") for node in svg.iter("rect") if "cp-before" in node.get("class")]
+        outlines.add(tuple(heights))
+    assert len(outlines) == 1
+    assert "has 0.731 at T = 1 and 0.881 at T = 0.5." in plain(ask(made, temperature=0.5)["slots"]["summary"])
+    assert "has 0.731 at T = 1. The entropy" in plain(ask(made, temperature=1)["slots"]["summary"])
+    assert "has 0.731 at T = 1 and 1.000 when greedy." in plain(ask(made, temperature=0)["slots"]["summary"])
+    made.close()
+
+
+@pytest.mark.parametrize("settings", ["temperature", ["heat"], ["order"]])
+def test_a_setting_that_does_not_exist_is_refused(settings):
+    with pytest.raises(ValueError, match="expected some of temperature, top_k, top_p, min_p, in a list"):
+        widgets.explore_logits([2.0, 1.0], settings=settings)
+
+
 # Where no kernel runs
+
+
+VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def test_a_panel_brings_a_still_picture_and_a_caption(panel):
     figures = plt.get_fignums()
     bundle = panel._repr_mimebundle_()
-    assert set(bundle) == {"text/plain", "image/png", "application/vnd.jupyter.widget-view+json"}
+    assert set(bundle) == {"text/plain", "image/png", "text/html", VIEW}
     assert bundle["image/png"].startswith("iVBORw0KGgo") and plt.get_fignums() == figures
     assert bundle["text/plain"] == repr(panel) and "\n" not in repr(panel)
-    assert "prompt 'The '" in repr(panel) and "top-p 0.9" in repr(panel)
+    assert "prompt 'The '" in repr(panel) and "top-p 0.9" in repr(panel) and "min-p off" in repr(panel)
+
+
+def test_the_page_has_the_picture_its_words_and_what_to_do(panel):
+    bundle = panel._repr_mimebundle_()
+    place = ET.fromstring(bundle["text/html"])
+    image = next(place.iter("img"))
+    assert image.get("alt") == repr(panel) and image.get("src") == f"data:image/png;base64,{bundle['image/png']}"
+    assert "Run this cell to make it move." in "".join(place.itertext())
+    assert panel.widget.place in place.get("class").split()
+    other = widgets.explore_logits([2.0, 1.0])
+    assert other.widget.place != panel.widget.place
+    other.close()
+
+
+def test_jupyterlab_gets_no_widget_that_a_stored_output_would_miss(panel, monkeypatch):
+    """A stored widget is an error in JupyterLab once its kernel is gone; other front ends have no other way."""
+
+    class Shell:
+        def get_parent(self):
+            return {"metadata": metadata}
+
+    monkeypatch.setattr(panel_module, "get_ipython", Shell)
+    metadata = {"cellId": "c", "deletedCells": []}
+    assert set(panel._repr_mimebundle_()) == {"text/plain", "image/png", "text/html"}
+    metadata = {"cellId": "c"}
+    assert VIEW in panel._repr_mimebundle_()
 
 
 @pytest.mark.parametrize("name", ["01_one_forward_pass", "02_temperature", "03_top_k_top_p"])
@@ -371,7 +480,8 @@ def test_a_notebook_keeps_the_still_and_no_widget(name):
     assert cells
     for cell in cells:
         [output] = cell.outputs
-        assert set(output.data) == {"text/plain", "image/png"} and output.data["text/plain"].startswith("Panel, ")
+        assert set(output.data) == {"text/plain", "image/png", "text/html"}
+        assert output.data["text/plain"].startswith("Panel, ")
 
 
 # Pictures and words
@@ -408,7 +518,7 @@ def test_by_id_is_another_order_of_the_same_candidates():
 
 def test_the_table_says_what_the_pictures_show():
     said = plain(pictures.table(look(np.log([0.6, 0.25, 0.15]), u=0.9, top_p=0.8), ["x", "y", "z"]))
-    assert "y10.250yes picked, crosses p0.2940.850" in said and "z20.150no0.0001.000" in said
+    assert "y10.2500.2940.2500.850picked, crosses p" in said and "z20.1500.0000.1501.000dropped" in said
 
 
 def test_newline_space_and_tab_are_visible():
@@ -457,7 +567,7 @@ def test_a_model_with_few_and_with_many_tokens(n_characters):
     vocab = text.CharVocab([chr(0x4E00 + i) for i in range(n_characters)])
     model = bigram.BigramLM(torch.zeros(len(vocab), len(vocab)))
     made = widgets.explore_sampling(model, vocab, "\u4e00", max_new_tokens=20)
-    assert f"{len(vocab)} of {len(vocab)} tokens kept" in plain(at_rest(made, step=2)["summary"])
+    assert f"{len(vocab)} of {len(vocab)} tokens are kept" in plain(at_rest(made, step=2)["summary"])
     made.close()
 
 

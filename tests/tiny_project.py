@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parent.parent
-FILES = 1500  # in `leaf`, so that its installation can be interrupted
+FILES = 500  # in `leaf`, so that its installation can be interrupted
 ZEROS = 30_000_000  # bytes that one of them has, more than a small disk has room for; packed they are few
 
 BACKEND = """
@@ -61,7 +61,7 @@ def wheel(name: str, version: str, requires=(), files: int = 1) -> tuple[str, by
     needs = "".join(f"Requires-Dist: {other}\n" for other in requires)
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(files):
-            archive.writestr(f"{name}/{number}.txt", "0" * ZEROS if number == 1000 else f"{version}\n")
+            archive.writestr(f"{name}/{number}.txt", "0" * ZEROS if number == FILES // 2 else f"{version}\n")
         archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}")
         archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         names = [*archive.namelist(), f"{info}/RECORD"]

@@ -77,6 +77,7 @@ def page(name: str, notebook, titles: dict[str, str], formulas: dict[str, str], 
         if cell.cell_type == "markdown":
             cell.source = _CODE_OR_FORMULA.sub(lambda match: formulas[match[2]] if match[2] else match[0], cell.source)
         for number, output in enumerate(image_outputs(cell)):
+            output.data.pop("text/html", None)  # a panel's HTML is for a page whose cells can be run
             for kind in _IMAGES:
                 output.metadata[kind] = {"alt": described(cell, output, number, words["reading"])}
     exporter = HTMLExporter(template_name="basic", exclude_anchor_links=True, exclude_input_prompt=True,

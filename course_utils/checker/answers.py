@@ -37,8 +37,8 @@ def as_array(value: object) -> np.ndarray:
     except Exception as error:  # a learner's object may do anything when it is read
         raise Unreadable("cannot be read as numbers in rows of equal length") from error
     if array.dtype.kind not in "iuf":
-        kind = "True and False, where numbers are asked for" if array.dtype.kind == "b" else "no plain numbers"
-        raise Unreadable(f"holds {kind}")
+        known = array.dtype.kind == "b"
+        raise Unreadable("holds True and False instead of numbers" if known else "does not hold plain numbers")
     return array.astype(np.float64)
 
 
@@ -46,7 +46,7 @@ def _plain(value: Any, room: list[int]) -> Any:
     """`value` without tensors: what numpy can read. room: how many more numbers are read."""
     room[0] -= value.numel() if hasattr(value, "numel") else getattr(value, "size", 1)
     if room[0] < 0:
-        raise Unreadable(f"holds more than {_MOST:,} numbers, far more than were asked for")
+        raise Unreadable(f"holds more than {_MOST:,} numbers, far more than it should")
     if hasattr(value, "detach"):  # a tensor, told without importing torch
         tensor = value.detach().cpu()
         if tensor.is_sparse:
@@ -72,7 +72,7 @@ def difference(value: object, want: Any, atol: float = ATOL) -> str | None:
         return str(error)
     want = np.asarray(want, dtype=np.float64)
     if got.shape != want.shape:
-        return f"has the shape {_shape(got)}; asked for is {_shape(want)}"
+        return f"has the shape {_shape(got)}, but {_shape(want)} is expected"
     if np.isnan(got).any():
         return "contains NaN, which is not a number"
     with np.errstate(invalid="ignore"):  # inf - inf: settled by the first comparison

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from course_utils.checker.running import Run, learner_line
 
-REPLACE_THE_DOTS = "Replace the dots by your answer, run that cell, then this one."
+REPLACE_THE_DOTS = "Replace the dots by your answer. Run that cell, then this one."
 _RAISED = "raise NotImplementedError"  # as a stub writes it
 
 
@@ -23,9 +23,9 @@ def why_none(function: object) -> str | None:
     while isinstance(inner, functools.partial):
         inner = inner.func
     if callable(inner) and str(getattr(inner, "__module__", "")).split(".")[0] == "course_utils":
-        return "This is the course's own function. Write yours, under the same name."
+        return "This is the course's own function. Write your own under the same name."
     if callable(function) and _is_stub(function):
-        return "The function has no body yet. Write it, run that cell, then this one."
+        return "The function has no body yet. Write it and run that cell, then this one."
     return None
 
 
@@ -40,7 +40,7 @@ def _is_stub(function: Callable) -> bool:
 
 
 def _tree(function: Callable) -> ast.Module | None:
-    """The syntax of the function's source, or None where it cannot be read or does not stand alone, as in a lambda."""
+    """The syntax of the function's source; None if it cannot be read, or does not stand alone, as that of a lambda."""
     try:
         return ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, TypeError, SyntaxError, ValueError):
@@ -70,7 +70,7 @@ def why_no_answer(run: Run, function: Callable) -> str | None:
     """
     # Libraries raise this too, for what they cannot do, and so does `input` where there is no one to answer.
     if type(run.error) is NotImplementedError and _RAISED in (learner_line(run.error, function) or _RAISED):
-        return "The function says that it is not implemented."
+        return "The function raises NotImplementedError. Put your code in place of that line."
     if run.error is None and not run.stopped and is_nothing(run.value) and not _returns_something(function):
         return "The function returned nothing. If you have written it, a `return` is missing."
     return None

@@ -12,7 +12,6 @@ An exercise that asks for a value has a test for the right value and a list of k
 import torch.
 """
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -155,7 +154,8 @@ class FunctionExercise:
 
     id: for example "03.top_p". writes: what the learner writes. contract: what it has to do.
     difficulty: "easy", "medium" or "hard". minutes: about how long it takes. hints: level by level, for `hint`.
-    reference: a function that fulfils the contract, or "module:name" of one that the package has.
+    reference: a function that fulfils the contract by the route of the hints. `solution` shows its source, so it is
+        whole by itself: it needs nothing but what it imports, and what its own module imports.
     cases: in the order in which they are tried. The first that fails gives the verdict.
     """
 
@@ -165,7 +165,7 @@ class FunctionExercise:
     difficulty: str
     minutes: int
     hints: tuple[str, ...]
-    reference: Callable | str
+    reference: Callable
     cases: tuple[Case, ...]
 
     def hint_ids(self) -> list[str]:
@@ -176,10 +176,7 @@ class FunctionExercise:
 
     def solution(self) -> Callable:
         """The reference."""
-        if not isinstance(self.reference, str):
-            return self.reference
-        module, _, name = self.reference.partition(":")
-        return getattr(importlib.import_module(module), name)
+        return self.reference
 
 
 @dataclass(frozen=True, kw_only=True)

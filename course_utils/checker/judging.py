@@ -4,7 +4,7 @@ This module shows nothing and records nothing; `checking` does. It does not impo
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from course_utils.checker import attempts, running
@@ -29,13 +29,18 @@ WORDS = {PASSED: "Passed", WRONG: "Not yet", RAISED: "Raised", NOT_ATTEMPTED: "N
 
 @dataclass(frozen=True)
 class Finding:
-    """What judging found. `lines` are sentences for the learner; they never tell the answer."""
+    """What judging found. `lines` are sentences for the learner; they never tell the answer.
+
+    case: the one that failed, and gave: what the learner's function answered there, as it is shown to them.
+    """
 
     status: str
     hint_id: str | None = None
     headline: str = ""
     lines: tuple[str, ...] = ()
     printed: str = ""
+    case: Case | None = None
+    gave: str = ""
 
 
 def judge(exercise: Exercise, attempt: object, seconds: float | None = None) -> Finding:
@@ -56,7 +61,7 @@ def _judge(exercise: Exercise, attempt: object, seconds: float | None) -> Findin
         return Finding(NOT_ATTEMPTED, headline=reason)
     if not callable(attempt):
         line = f"You passed {describe(attempt)}."
-        hint = "Hint: pass the function itself, by its name and without brackets: the check calls it."
+        hint = "Hint: pass the function itself, by its name and without brackets. The check calls it."
         return Finding(WRONG, NOT_A_FUNCTION, lines=(line, hint))
     return _judge_function(exercise, attempt, running.LIMIT if seconds is None else seconds)
 
@@ -85,13 +90,13 @@ def _judge_function(exercise: FunctionExercise, function: Callable, seconds: flo
             return Finding(NOT_ATTEMPTED, headline=reason)
         finding = _judge_run(case, run, args, function)
         if finding is not None:
-            return replace(finding, printed=run.printed)
+            return replace(finding, printed=run.printed, case=case, gave=describe(run.value))
         if first_change is None and not all(map(unchanged, case.call.args(), args)):
             first_change = case.call
     if first_change is not None:
         lines = (
-            f"With {first_change.shows}, an argument is not what it was before the call.",
-            "Hint: work on a copy, or with operations that make a new tensor or list. The caller still needs his.",
+            f"With {first_change.shows}, your function changed one of its arguments.",
+            "Hint: work on a copy, or use operations that make a new tensor or list. The caller needs the original.",
         )
         return Finding(WRONG, CHANGES_INPUT, lines=lines, printed=printed)
     return Finding(PASSED, headline=f"All {len(exercise.cases)} cases.", printed=printed)
@@ -106,7 +111,7 @@ def _judge_run(case: Case, run: running.Run, args: tuple, function: Callable) ->
         if case.expect.allows(run.error):
             return None
         where = running.learner_line(run.error, function)
-        lines = [*([f"In your code, {where}"] if where else []), f"With {shows}."]
+        lines = [*([f"In your code, {where}"] if where else []), f"This happened with {shows}."]
         headline = running.error_line(run.error)
         if case.error_is_typical or isinstance(case.expect, Raises):
             return Finding(RAISED, case.hint_id, headline, (*lines, hint))
@@ -121,11 +126,22 @@ def _judge_run(case: Case, run: running.Run, args: tuple, function: Callable) ->
     return Finding(WRONG, case.hint_id, lines=tuple(lines))
 
 
+def expected(exercise: FunctionExercise, case: Case) -> str:
+    """What a right solution answers in this case, as it is shown to learners."""
+    if isinstance(case.expect, Raises):
+        return f"a {case.expect.kind.__name__}"
+    with own_state():
+        answer = exercise.solution()(*case.call.args())
+    if isinstance(answer, dict):  # `describe` would leave out some of its entries
+        return repr(answer)
+    return describe([*answer] if isinstance(answer, Iterator) else answer)
+
+
 def _too_slow(shows: str, run: running.Run) -> Finding:
     lines = [
-        f"With {shows}. All calls of a check together have {running.LIMIT:.0f} seconds.",
-        "Hint: look for a loop whose condition never becomes false, or for far more steps than are needed.",
+        f"This happened with {shows}. All calls of a check together may take {running.LIMIT:.0f} seconds.",
+        "Hint: look for a loop whose condition never becomes false, or for many more steps than needed.",
     ]
     if run.stuck:
-        lines.append("It could not be stopped and goes on in the background. Restart the kernel if it gets slow.")
+        lines.append("It could not be stopped and goes on in the background. Restart the kernel if it becomes slow.")
     return Finding(RAISED, TOO_SLOW, "Your function took too long and was stopped.", tuple(lines))

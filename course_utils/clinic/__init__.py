@@ -13,7 +13,8 @@ from course_utils.clinic.admission import DIAGNOSES, FAULTS, SOUND, admit, plant
 from course_utils.clinic.paged import PAGED_DIAGNOSES, PAGED_FAULTS, PAGED_SITUATIONS, admit_paged, examine_paged
 from course_utils.clinic.rolling import rolled
 from course_utils.clinic.situations import SITUATIONS, SPLIT, examine, signature, stored_positions
-from course_utils.clinic.ties import nearest_ties
+from course_utils.clinic.texts import texts_and_logits
+from course_utils.clinic.ties import WAYS, gaps_at_ties, nearest_ties, right_ways
 
 __all__ = [
     "DIAGNOSES",
@@ -24,13 +25,17 @@ __all__ = [
     "SITUATIONS",
     "SOUND",
     "SPLIT",
+    "WAYS",
     "admit",
     "admit_paged",
     "examine",
     "examine_paged",
+    "gaps_at_ties",
     "nearest_ties",
     "planted",
+    "right_ways",
     "rolled",
     "signature",
     "stored_positions",
+    "texts_and_logits",
 ]

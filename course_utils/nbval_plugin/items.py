@@ -19,6 +19,7 @@ from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 from course_utils.checker import recording
 from course_utils.nbval_plugin.files import cell_name, exercises_to_judge, find_notebook, why_not_nbvals, why_unreadable
 from course_utils.nbval_plugin.kernel import KernelEnded, defaults, record_verdicts, watch
+from course_utils.nbval_plugin.outputs import comparable
 from course_utils.nbval_plugin.verdicts import ExerciseItem, Failed, UnreadableNotebook, skip
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -147,6 +148,10 @@ class CourseCell(IPyNbCell):
             self.options["check"] = False
         if self.cell.setdefault("execution_count", None) is None:  # some programs write neither entry
             self.cell.outputs = []  # outputs of nobody's run: nothing to compare with, and no fault
+
+    def compare_outputs(self, test: list, ref: list, skip_compare: Any = None) -> bool:
+        """As nbval compares them, but for what only a browser shows."""
+        return super().compare_outputs(comparable(test), comparable(ref), skip_compare)
 
     def setup(self) -> None:
         """Without nbval's: it would make every cell after a timeout an expected failure."""

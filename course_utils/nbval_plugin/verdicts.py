@@ -110,8 +110,8 @@ class ExerciseItem(_Own):
         for tag in tags & {"nbval-skip", "raises-exception", "nbval-raises-exception"}:
             return f"Its check cell has the tag {tag}. Take the tag away."
         if self.parent.nb.cells and not self.parent.begun & check_numbers(self.parent.nb.cells, self.name):
-            return "Its check cell was not run. Run the whole notebook, not a selection of its cells."
-        return f'Its check cell has run without reaching check("{self.name}", ...). Is it as it was?'
+            return "Its check cell was not run. Run the whole notebook, not only some of its cells."
+        return f'Its check cell ran without calling check("{self.name}", ...). Was the cell changed?'
 
 
 def _sentence(text: str) -> str:

@@ -47,10 +47,10 @@ def llama_layer(config: TransformerConfig) -> str:
     ax.set_axis_off()
     matrices = c * h * d + 2 * c * k * d + h * d * c + 3 * c * inner
     return (
-        f"A layer takes T vectors of {c} numbers and gives T of the same size. First half: RMSNorm, {h} query heads "
-        f"and {k} key/value heads of {d} dimensions, RoPE, attention, output matrix; added to what came in. "
-        f"Second half: RMSNorm, SwiGLU with {inner} inner dimensions, a matrix back to {c}; added again. "
-        f"Its matrices hold {matrices:,} numbers."
+        f"A layer takes T vectors of {c} numbers and returns T vectors of the same size. Its first half consists of "
+        f"RMSNorm, {h} query heads and {k} key/value heads of {d} dimensions, RoPE, attention and the output matrix. "
+        f"The result is added to the vectors that came in. Its second half consists of RMSNorm, SwiGLU with {inner} "
+        f"inner dimensions and a matrix back to {c}. Its result is added, too. The matrices hold {matrices:,} numbers."
     )
 
 
@@ -90,10 +90,18 @@ def prefill_and_decode(tokens: Sequence[str], n_prompt: int) -> str:
     return said
 
 
-def attention_map(weights: ArrayLike, queries: Sequence[str], keys: Sequence[str], title: str) -> str:
+def attention_map(
+    weights: ArrayLike,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    title: str,
+    query_is: str = "the token that looks",
+    key_is: str = "the token looked at",
+) -> str:
     """One head's attention weights as a heat map: a row for each query, a column for each key.
 
     weights: (n_queries, n_keys), each row adds up to 1; a part of the rows may be given. queries, keys: their labels.
+    query_is, key_is: what a row and a column stand for, as words on the axes.
     Each row's largest weight is marked. The words name it for the last row.
     """
     values = np.asarray(weights, dtype=float)
@@ -106,12 +114,13 @@ def attention_map(weights: ArrayLike, queries: Sequence[str], keys: Sequence[str
     image = ax.imshow(values, cmap="cividis", vmin=0, vmax=1, aspect="auto")
     best = values.argmax(axis=1)
     ax.plot(best, range(len(queries)), "o", markerfacecolor=VERMILION, markeredgecolor="white", markersize=6)
-    ax.set(title=as_drawn(title), xlabel="key: the token looked at", ylabel="query: the token that looks",
+    ax.set(title=as_drawn(title), xlabel=f"key: {key_is}", ylabel=f"query: {query_is}",
            xticks=range(len(keys)), yticks=range(len(queries)))  # fmt: skip
-    ax.set_xticklabels([as_drawn(key) for key in keys], fontsize=8)
+    upright = 90 if max(map(len, keys)) > 2 else 0  # words side by side would run into each other
+    ax.set_xticklabels([as_drawn(key) for key in keys], fontsize=8, rotation=upright)
     ax.set_yticklabels([as_drawn(query) for query in queries], fontsize=8)
     ax.figure.colorbar(image, label="attention weight")
     return (
-        f"Each row adds up to 1. The last row, {queries[-1]} (position {len(queries) - 1} of the rows), looks most at "
+        f"Each row adds up to 1. The last query, {queries[-1]} (row {len(queries) - 1}), looks most at "
         f"{keys[best[-1]]} (column {best[-1]}), with a weight of {values[-1, best[-1]]:.3f}."
     )

@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator
 from numpy.typing import ArrayLike
 
 from course_utils.plots.signs import legend_name, new_figure, write
@@ -79,10 +80,12 @@ def curve(
     xlabel: str,
     ylabel: str,
     levels: Mapping[str, float] | None = None,
+    log: bool = False,
 ) -> Axes:
     """Lines over x, one for each name, and dashed levels to compare with.
 
-    levels: name -> value of a horizontal line.
+    levels: name -> value of a horizontal line. log: whether the values stand on a logarithmic axis, so that large and
+    small ones can be seen together.
     """
     ax = new_axes()
     for index, (name, values) in enumerate(series.items()):
@@ -90,7 +93,13 @@ def curve(
         ax.plot(x, values, label=legend_name(name), color=SERIES[index % 4], linestyle=linestyle)
     for index, (name, value) in enumerate((levels or {}).items()):
         colour = (GREY, INK, VERMILION)[index % 3]
-        ax.axhline(value, label=legend_name(f"{name}: {value:.3f}"), color=colour, linestyle="--")
+        shown = f"{name}: {value:.3f}" if isinstance(value, float) else f"{name}: {value}"
+        ax.axhline(value, label=legend_name(shown), color=colour, linestyle="--")
+    if log:
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+        ax.yaxis.set_minor_formatter("{x:g}")
     write(ax, title=title, xlabel=xlabel, ylabel=ylabel)
     legend_beside(ax)
     return ax

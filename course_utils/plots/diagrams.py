@@ -87,7 +87,7 @@ def the_loop(prompt: Sequence[str], chosen: Sequence[str], why: str) -> str:
         ax.annotate("", (end + 0.75, row), (end - 0.45, row), arrowprops={"arrowstyle": "->", "color": INK})
         _box(ax, end + 1.2, row, token, ORANGE, "black", "//")
     ax.text(n + len(chosen) + 0.9, len(chosen) - 1, f"end: {as_drawn(why)}", va="center", fontsize=10)
-    ax.set(title="The loop: feed the tokens, choose one from the last scores, append it, again",
+    ax.set(title="The loop: feed the tokens, choose one by the last scores, append it, repeat",
            xlim=(-0.7, n + len(chosen) + 2.6), ylim=(len(chosen) - 0.4, -0.6), xticks=[0], xticklabels=[""],
            yticks=range(len(chosen)),
            xlabel="blue: prompt, grey: chosen before, orange with stripes: chosen by this pass",
@@ -96,8 +96,8 @@ def the_loop(prompt: Sequence[str], chosen: Sequence[str], why: str) -> str:
     ax.tick_params(length=0)
     fed = f"{n} prompt token{'s' * (n > 1)} ({' '.join(prompt)})"
     return (
-        f"{fed}. Pass 1 chooses {chosen[0]}, which is appended and fed to pass 2, and so on: {len(chosen)} passes for "
-        f"{len(chosen)} tokens ({' '.join(chosen)}). It ends with {why}."
+        f"Pass 1 gets {fed} and chooses {chosen[0]}, which is appended and fed to pass 2, and so on. So {len(chosen)} "
+        f"tokens ({' '.join(chosen)}) take {len(chosen)} passes. The loop ends with {why}."
     )
 
 

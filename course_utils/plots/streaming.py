@@ -17,7 +17,7 @@ def held_back(pieces: Sequence[str], shown: Sequence[int], held: Sequence[int], 
     ax.bar(positions, shown, color=BLUE, label="shown")
     ax.bar(positions, held, bottom=shown, color=ORANGE, edgecolor="black", linewidth=0, hatch="//", label="held back")
     ax.set_xticks(positions)
-    write(ax, title=title, xlabel="piece that has come", ylabel="text so far (characters)", xticklabels=pieces)
+    write(ax, title=title, xlabel="piece", ylabel="text so far (characters)", xticklabels=pieces)
     ax.tick_params("x", labelsize=8, rotation=0 if len(pieces) <= 12 else 90)
     legend_beside(ax)
     return ax

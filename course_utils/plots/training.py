@@ -101,6 +101,7 @@ class LiveLoss:
 
     n_steps: how many there will be. levels: name -> nats a token. every: seconds from one picture to the next; the last
     step is always drawn. show, clock: for tests.
+    `losses` has the loss of each step that was taken, also after an interruption.
     """
 
     def __init__(
@@ -112,6 +113,7 @@ class LiveLoss:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.n_steps, self.levels, self.every = n_steps, levels, every
+        self.losses: Sequence[float] = ()
         self._show, self._clock = show, clock
         self._begun: float | None = None
         self._before = 0
@@ -119,6 +121,7 @@ class LiveLoss:
         self._handle: DisplayHandle | None = None
 
     def __call__(self, trainer: Trained) -> None:
+        self.losses = trainer.losses
         now, taken = self._clock(), len(trainer.losses)
         if self._begun is None:
             self._begun, self._before = now, taken - 1

@@ -23,7 +23,7 @@ def apply_temperature(logits: Tensor, temperature: float) -> Tensor:
     temperature = checked_temperature(temperature)
     if temperature == 0:
         raise ValueError(
-            "temperature is 0, and logits cannot be divided by 0. The limit is a mode of its own, greedy: "
+            "temperature is 0, and logits cannot be divided by 0. The limit is a separate mode, greedy: "
             "use SamplingParams(greedy=True), or SamplingParams(temperature=0), which means the same."
         )
     return as_logits(logits).double() / temperature

@@ -6,6 +6,6 @@ Seeded and resumable; what comes out is measured against two floors: the grammar
 """
 
 from course_utils.training.corpus import Corpus
-from course_utils.training.trainer import Trainer, TrainingSettings, train_transformer
+from course_utils.training.trainer import Trainer, TrainingSettings, new_model, train_transformer
 
-__all__ = ["Corpus", "Trainer", "TrainingSettings", "train_transformer"]
+__all__ = ["Corpus", "Trainer", "TrainingSettings", "new_model", "train_transformer"]

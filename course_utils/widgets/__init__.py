@@ -5,6 +5,7 @@
     watch_pool    the blocks of an engine, step by step
     watch_stream  a stream with stop strings, piece by piece
     panel         one widget, one redraw for each state, the newest state wins; which cell owns which panel
+    settings      which of a decoder's settings a panel lets move
     controls      what can be moved, and what values may come back
     pictures      SVG text and a table from the data
     views         the data, from the package's own sampler and loop

@@ -1,4 +1,8 @@
-"""The two panels of the course that show how a distribution becomes a token, and tokens a text."""
+"""The two panels of the course that show how a distribution becomes a token, and tokens a text.
+
+They grow with the course. In notebook 01 nothing is set, so there are probabilities and a draw. Notebook 02 adds the
+temperature, with the probabilities at T = 1 as an outline that stays. Notebook 03 adds the filters and their order.
+"""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -13,14 +17,14 @@ from course_utils.fast_decode import plan, refusal
 from course_utils.generation import generate, stream
 from course_utils.protocols import LanguageModel, NamedVocabulary
 from course_utils.randomness import uniform
-from course_utils.sampling import SamplingParams
+from course_utils.sampling import STEPS, SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
 from course_utils.transformer import Transformer
 from course_utils.widgets import pictures, views
 from course_utils.widgets.controls import MAX_SEED, Control
 from course_utils.widgets.panel import Panel, html
-
-_NAMES = {"temperature": "temperature", "top_k": "top-k", "top_p": "top-p", "min_p": "min-p"}
+from course_utils.widgets.settings import Chosen, say, setting_controls, sort_control
+from course_utils.widgets.views import Stage
 
 
 def explore_sampling(
@@ -29,32 +33,39 @@ def explore_sampling(
     prompt: str = "",
     sampling: SamplingParams = SamplingParams(seed=0),
     max_new_tokens: int = 60,
+    settings: Sequence[str] = STEPS,
 ) -> Panel:
-    """Sliders for every setting; the distribution of a step and the continuation of the prompt follow them.
+    """Sliders for the settings; the distribution of a step and the continuation of the prompt follow them.
 
     model, vocab: as for `generation.generate`. prompt: may be empty.
     sampling: the settings to begin with; a seed of None begins at 0. max_new_tokens: how long the text may get.
+    settings: which of "temperature", "top_k", "top_p" and "min_p" can be moved, the order as well if a filter can;
+        the others stay as they are in `sampling`. Prompt, seed and step can always be changed.
     Each step has its own u, which depends on the seed and the step alone: while a setting moves, u stays.
-    Raises ValueError for a prompt or settings with which no text can be made.
+    Raises ValueError for a prompt or settings with which no text can be made, or that do not exist.
     """
-    explorer = _Sampling(model, vocab, [views.visible(vocab.label(i)) for i in range(len(vocab))], max_new_tokens)
+    labels = [views.visible(vocab.label(i)) for i in range(len(vocab))]
+    explorer = _Sampling(model, vocab, labels, max_new_tokens, Chosen(sampling, settings))
     controls = [
         Control("prompt", "text", "Prompt", prompt),
-        *_setting_controls(sampling, len(vocab)),
+        *setting_controls(explorer.chosen, len(vocab)),
         Control("seed", "number", "Seed", min(sampling.seed or 0, MAX_SEED), 0, MAX_SEED),
         Control("step", "slider", "Step of the text", 0, 0, max(max_new_tokens - 1, 0)),
-        _SORT,
+        *sort_control(explorer.chosen),
     ]
     return Panel("From scores to a text", controls, explorer.fast, explorer.slow, explorer.still, explorer.caption)
 
 
 def explore_logits(
-    logits: ArrayLike | torch.Tensor, labels: Sequence[str] | None = None, sampling: SamplingParams = SamplingParams()
+    logits: ArrayLike | torch.Tensor,
+    labels: Sequence[str] | None = None,
+    sampling: SamplingParams = SamplingParams(),
+    settings: Sequence[str] = STEPS,
 ) -> Panel:
     """The same for one row of logits that is written by hand, such as [2, 1]; u has a slider.
 
-    logits: (V,), in nats. labels: one for each; None shows the ids. sampling: the settings to begin with.
-    Raises ValueError for logits of another shape, or a number of labels that does not fit.
+    logits: (V,), in nats. labels: one for each; None shows the ids. sampling, settings: as in `explore_sampling`.
+    Raises ValueError for logits of another shape, a number of labels that does not fit, or an unknown setting.
     """
     row = torch.as_tensor(logits).detach().double()
     if row.ndim != 1 or not len(row):
@@ -62,60 +73,33 @@ def explore_logits(
     labels = [views.visible(label) for label in (range(len(row)) if labels is None else labels)]
     if len(labels) != len(row):
         raise ValueError(f"{len(labels)} labels for {len(row)} logits; expected one for each.")
-    explorer = _Row(row, labels)
-    controls = [*_setting_controls(sampling, len(row)), Control("u", "slider", "u", 0.5, 0, 0.99, 0.01), _SORT]
-    return Panel("From logits to a token", controls, explorer.fast, None, explorer.still, explorer.caption)
-
-
-_SORTS = (("likeliest", "likeliest first"), ("id", "by id"))
-_SORT = Control("sort", "choice", "Candidates", "likeliest", options=_SORTS)
-
-
-def _setting_controls(params: SamplingParams, vocab_size: int) -> list[Control]:
-    orders = {",".join(SamplingParams.like(name).order): name for name in ("transformers", "vllm", "llama.cpp")}
-    orders = {",".join(params.order): "yours"} | orders
-    options = tuple((order, f"{who}: {_steps(order)}") for order, who in orders.items())
-    k = min(params.top_k or 0, vocab_size)
-    top_p = 1.0 if params.top_p is None else params.top_p
-    t = 0.0 if params.greedy else params.temperature
-    return [
-        Control("temperature", "slider", "Temperature", t, 0, max(3.0, t), 0.01, {"0": "0: greedy"}),
-        Control("top_k", "slider", "Top-k", k, 0, vocab_size, 1, {"0": "off", str(vocab_size): f"{vocab_size}: all"}),
-        Control("top_p", "slider", "Top-p", top_p, 0, 1, 0.01, {"1": "off"}),
-        Control("min_p", "slider", "Min-p", params.min_p or 0.0, 0, 1, 0.01, {"0": "off"}),
-        Control("order", "choice", "Order", ",".join(params.order), options=options),
+    explorer = _Row(row, labels, Chosen(sampling, settings))
+    controls = [
+        *setting_controls(explorer.chosen, len(row)),
+        Control("u", "slider", "u", 0.5, 0, 0.99, 0.01),
+        *sort_control(explorer.chosen),
     ]
-
-
-def params_of(settings: dict) -> SamplingParams:
-    """The decoder's settings, from those of the controls."""
-    return SamplingParams(
-        temperature=settings["temperature"],
-        top_k=settings["top_k"] or None,
-        top_p=None if settings["top_p"] == 1 else settings["top_p"],
-        min_p=settings["min_p"] or None,
-        seed=settings.get("seed"),
-        order=tuple(settings["order"].split(",")),
-    )
+    return Panel("From logits to a token", controls, explorer.fast, None, explorer.still, explorer.caption)
 
 
 class _Row:
     """The views of one row of logits."""
 
-    def __init__(self, logits: torch.Tensor, labels: list[str]):
-        self.logits, self.labels = logits, labels
+    def __init__(self, logits: torch.Tensor, labels: list[str], chosen: Chosen):
+        self.logits, self.labels, self.chosen = logits, labels, chosen
 
     def look(self, settings: dict) -> views.Look:
-        return views.look_at(self.logits, params_of(settings), settings["u"])
+        return views.look_at(self.logits, self.chosen.read(settings), settings["u"])
 
     def fast(self, settings: dict) -> dict[str, str]:
-        return _slots(self.look(settings), self.labels, settings)
+        return _slots(self.look(settings), self.labels, settings, self.chosen.stage)
 
     def still(self, settings: dict) -> Axes:
-        return _still(self.look(settings), self.labels, settings)
+        return _still(self.look(settings), self.labels, settings, self.chosen.stage)
 
     def caption(self, settings: dict) -> str:
-        return f"Panel, {_say(settings)}. {views.say_look(self.look(settings), self.labels)}"
+        said = views.say_look(self.look(settings), self.labels, self.chosen.stage)
+        return f"Panel, {say(settings)}. {said}"
 
 
 def _for_one_text(model: LanguageModel) -> LanguageModel:
@@ -126,13 +110,16 @@ def _for_one_text(model: LanguageModel) -> LanguageModel:
 class _Sampling:
     """The views of one step and of the continuation. The last finished text is kept: other steps need no other text."""
 
-    def __init__(self, model: LanguageModel, vocab: NamedVocabulary, labels: list[str], max_new_tokens: int):
+    def __init__(
+        self, model: LanguageModel, vocab: NamedVocabulary, labels: list[str], max_new_tokens: int, chosen: Chosen
+    ):
         self.model, self.vocab, self.labels, self.max_new_tokens = model, vocab, labels, max_new_tokens
+        self.chosen = chosen
         self._last: tuple[tuple, views.Continuation] | None = None
 
     def look(self, settings: dict) -> tuple[views.Look, int]:
         """The distribution of a step, and the step: the slider's, or the last one of a text that has fewer."""
-        prompt, params = settings["prompt"], params_of(settings)
+        prompt, params = settings["prompt"], self.chosen.read(settings)
         sampled, step = self._begin(prompt, params, settings["step"])
         context = torch.tensor([[self.vocab.bos_id, *self.vocab.encode(prompt), *sampled[:step]]])
         with eval_mode(self.model):
@@ -152,12 +139,13 @@ class _Sampling:
 
     def fast(self, settings: dict) -> dict[str, str]:
         look, step = self.look(settings)
-        slots = _slots(look, self.labels, settings)
+        slots = _slots(look, self.labels, settings, self.chosen.stage)
         ended = f" (the text has no step {settings['step']})" if step != settings["step"] else ""
-        return slots | {"summary": html("p", f"Step {step}{ended}: {views.say_look(look, self.labels)}")}
+        said = views.say_look(look, self.labels, self.chosen.stage)
+        return slots | {"summary": html("p", f"Step {step}{ended}: {said}")}
 
     def slow(self, settings: dict) -> Iterator[dict[str, str]]:
-        prompt, params = settings["prompt"], params_of(settings)
+        prompt, params = settings["prompt"], self.chosen.read(settings)
         if self._last is None or self._last[0] != (prompt, params):
             text = ""
             model = _for_one_text(self.model)
@@ -170,34 +158,45 @@ class _Sampling:
         assert self._last is not None  # the last chunk of a stream carries the finished text
         continuation = self._last[1]
         _, step = self._begin(prompt, params, settings["step"])
-        yield {
+        stage = self.chosen.stage
+        slots = {
             "text": _text(prompt, [self.vocab.tokens[i] for i in continuation.generation.token_ids], step),
-            "facts": html("p", views.say_continuation(continuation)),
-            "steps": pictures.figure("Step by step", "", pictures.steps(continuation, len(self.vocab), step)),
+            "facts": html("p", views.say_continuation(continuation, stage)),
         }
+        if stage >= Stage.TEMPERATURE:
+            picture = pictures.steps(continuation, len(self.vocab), step, stage)
+            slots["steps"] = pictures.figure("Step by step", "", picture)
+        yield slots
 
     def still(self, settings: dict) -> Axes:
-        return _still(self.look(settings)[0], self.labels, settings)
+        return _still(self.look(settings)[0], self.labels, settings, self.chosen.stage)
 
     def caption(self, settings: dict) -> str:
         look, step = self.look(settings)
-        said = views.say_look(look, self.labels)
-        return f"Panel, prompt {settings['prompt']!r}, {_say(settings)}, seed {settings['seed']}, step {step}. {said}"
+        said = views.say_look(look, self.labels, self.chosen.stage)
+        return f"Panel, prompt {settings['prompt']!r}, {say(settings)}, step {step}. {said}"
 
 
-def _slots(look: views.Look, labels: list[str], settings: dict) -> dict[str, str]:
+def _slots(look: views.Look, labels: list[str], settings: dict, stage: Stage) -> dict[str, str]:
     """The views that follow the hand."""
-    by_id = settings["sort"] == "id"
+    by_id = settings.get("sort") == "id"
     picked = "▲ greedy takes it" if look.params.greedy else "▲ picked by u"
-    crossing = "✓ crosses p" if look.crossing is not None else views.no_crossing(look)
-    return {
-        "summary": html("p", views.say_look(look, labels)),
-        "bars": pictures.figure("Candidates", "outline: before · filled: after · × dropped · ▲ picked",
-                                pictures.bars(look, labels, by_id)),
-        "mass": pictures.figure("Cumulative mass by rank", crossing, pictures.mass(look, labels)),
-        "cdf": pictures.figure("CDF by id", picked, pictures.cdf(look, labels)),
-        "numbers": pictures.table(look, labels, by_id),
-    }  # fmt: skip
+    slots = {
+        "summary": html("p", views.say_look(look, labels, stage)),
+        "bars": pictures.figure("Candidates", _LEGENDS[stage], pictures.bars(look, labels, by_id, stage)),
+    }
+    if stage == Stage.FILTERS:
+        crossing = views.no_crossing(look) if look.crossing is None else f"✓ crosses p · {views.place(look)}"
+        slots["mass"] = pictures.figure("Cumulative mass by rank", crossing, pictures.mass(look, labels))
+    slots["cdf"] = pictures.figure("CDF by id", picked, pictures.cdf(look, labels))
+    return slots | {"numbers": pictures.table(look, labels, by_id, stage)}
+
+
+_LEGENDS = {
+    Stage.CHOICE: "▲ picked",
+    Stage.TEMPERATURE: "outline: T = 1 · filled: at this T · ▲ picked",
+    Stage.FILTERS: "outline: T = 1 · filled: after all settings · × dropped · ▲ picked",
+}
 
 
 def _text(prompt: str, tokens: list[str], step: int | None) -> str:
@@ -208,18 +207,9 @@ def _text(prompt: str, tokens: list[str], step: int | None) -> str:
     return f'<p><span class="cp-prompt">{shown[0]}</span>{"".join(shown[1:])}</p>'
 
 
-def _still(look: views.Look, labels: list[str], settings: dict) -> Axes:
-    ids = look.candidates(pictures.N_SHOWN, settings["sort"] == "id")
-    series = {"before the filters": look.before[ids], "after": look.after[ids]}
-    title = "A panel as it opens: run the cell in JupyterLab, and sliders move it"
-    return plots.probability_bars([labels[i] for i in ids], series, title)
-
-
-def _steps(order: str) -> str:
-    return ", ".join(_NAMES[step] for step in order.split(","))
-
-
-def _say(settings: dict) -> str:
-    values = ", ".join(f"{name} {settings[key]:g}" for key, name in _NAMES.items())
-    u = f", u {settings['u']:g}" if "u" in settings else ""
-    return f"{values}, order {_steps(settings['order'])}{u}"
+def _still(look: views.Look, labels: list[str], settings: dict, stage: Stage) -> Axes:
+    ids = look.candidates(pictures.N_SHOWN, settings.get("sort") == "id")
+    series = {"at T = 1": look.before[ids], views.now(look, stage): look.after[ids]}
+    if stage == Stage.CHOICE:
+        series = {"probability": look.after[ids]}
+    return plots.probability_bars([labels[i] for i in ids], series, "The panel's picture, as it opens")

@@ -175,4 +175,27 @@ function render({ model, el }) {
   };
 }
 
-export default { render };
+// Puts the panel into each element of the page that is meant for it, now and whenever one appears: an output is drawn after
+// the panel's model has come, again when the page is loaded again, and once more in a view of its own. What stands there
+// without a kernel, a picture, is hidden as long as the panel is there.
+function initialize({ model }) {
+  const filled = new Map();
+  const fill = () => {
+    for (const place of document.getElementsByClassName(model.get("place"))) {
+      if (filled.has(place)) continue;
+      const still = [...place.children];
+      const remove = render({ model, el: place });
+      still.forEach((node) => { node.hidden = true; });
+      filled.set(place, remove);
+    }
+  };
+  const watching = new MutationObserver(fill);
+  watching.observe(document.body, { childList: true, subtree: true });
+  fill();
+  return () => {
+    watching.disconnect();
+    for (const remove of filled.values()) remove();
+  };
+}
+
+export default { initialize, render };

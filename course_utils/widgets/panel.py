@@ -6,12 +6,18 @@ leaves its keys alone. A panel is also one widget with one channel instead of th
 request under way and, when the answer is there, sends the newest state: a drag leaves no queue behind, whatever a
 redraw costs. The pictures are SVG text made here, so they are tested without a browser.
 
+How a panel gets onto the page. A widget that is stored in a notebook's output is lost with its kernel, and JupyterLab
+shows an error in its place, whatever other forms the output has. So the output for JupyterLab is a picture with a
+sentence, as HTML, and the front end puts the live panel into it as long as its model lives: when the cell has run, and
+also when the page is loaded again. When the notebook is opened with a new kernel, the picture is what is there.
+
 A redraw has two parts. `fast` gives the views that must follow the hand. `slow` gives the others in slices of at most
 SLICE seconds; the front end asks for the next slice only if nothing has moved since.
 """
 
 import base64
 import io
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
@@ -25,6 +31,7 @@ from IPython import get_ipython
 from course_utils.plots.signs import as_drawn
 from course_utils.widgets.controls import Control, read_all
 
+RUN = "This is a picture of a panel. Run this cell to make it move. In a new kernel, run the cells above it first."
 SLICE = 0.045  # seconds for which the kernel may be busy with a continuation while somebody drags
 _HERE = Path(__file__).resolve().parent
 
@@ -37,6 +44,7 @@ class PanelWidget(anywidget.AnyWidget):
     _esm = (_HERE / "panel.js").read_text(encoding="utf-8")
     _css = (_HERE / "panel.css").read_text(encoding="utf-8")
     title = traitlets.Unicode().tag(sync=True)
+    place = traitlets.Unicode().tag(sync=True)  # the class of the elements into which the panel is put
     controls: traitlets.List[dict] = traitlets.List().tag(sync=True)
     opening = traitlets.Dict().tag(sync=True)  # what is seen before the kernel has answered
 
@@ -70,6 +78,7 @@ class Panel:
             slots.update(more)
         self.widget = PanelWidget(
             title=title,
+            place=f"course-panel-{secrets.token_hex(8)}",
             controls=[control.describe() for control in controls],
             opening={"settings": self.settings, "slots": slots},
         )
@@ -124,8 +133,15 @@ class Panel:
         return self.caption(self.settings)
 
     def _repr_mimebundle_(self, **options: object) -> dict:
-        """The live view, a still picture and a caption together; each front end takes the best it can show."""
-        data = {"text/plain": repr(self), "image/png": _png(self.still(self.settings), repr(self))}
+        """A still picture and a caption, and for a browser the picture as HTML, into which JupyterLab puts the panel.
+
+        Other front ends get the widget itself as well, and take the best form that they can show.
+        """
+        caption = repr(self)
+        picture = _png(self.still(self.settings), caption)
+        data = {"text/plain": caption, "image/png": picture, "text/html": _page(self.widget.place, picture, caption)}
+        if _in_jupyterlab():
+            return data
         live, _ = self.widget._repr_mimebundle_() or ({}, {})
         return data | {kind: value for kind, value in live.items() if "widget-view" in kind}
 
@@ -133,6 +149,12 @@ class Panel:
 def html(tag: str, text: str) -> str:
     """An element that holds a text."""
     return f"<{tag}>{escape(text)}</{tag}>"
+
+
+def _page(place: str, picture: str, caption: str) -> str:
+    """The picture as it stands where no panel moves, with what to do."""
+    image = f'<img alt="{escape(caption, quote=True)}" src="data:image/png;base64,{picture}"/>'
+    return f'<div class="course-panel-place {place}"><div>{image}{html("p", RUN)}</div></div>'
 
 
 def _png(ax: plt.Axes, caption: str) -> str:
@@ -171,10 +193,20 @@ def _running_cell() -> tuple[str | None, str, Sequence[str]]:
 
     A front end that names no cell is known by the cell's text. Outside a kernel the id is None.
     """
-    shell = get_ipython()
-    request = shell.get_parent() if hasattr(shell, "get_parent") else None
+    request = _request()
     if not request:
         return None, "", ()
     metadata, content = request.get("metadata", {}), request.get("content", {})
     cell = metadata.get("cellId") or f"code: {content.get('code', '')}"
     return cell, request.get("header", {}).get("msg_id", ""), metadata.get("deletedCells", ())
+
+
+def _in_jupyterlab() -> bool:
+    """Whether the cell that runs was sent by JupyterLab: no other front end says which cells were deleted."""
+    return "deletedCells" in _request().get("metadata", {})
+
+
+def _request() -> dict:
+    """The message with which the front end asked for the cell that runs; empty outside a kernel."""
+    shell = get_ipython()
+    return (shell.get_parent() if hasattr(shell, "get_parent") else None) or {}

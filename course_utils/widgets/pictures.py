@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-from course_utils.widgets.views import Continuation, Look, largest_entropy, no_crossing
+from course_utils.widgets.views import Continuation, Look, Stage, largest_entropy, no_crossing, now
 
 N_SHOWN = 14  # candidates in the bars and the table: as many as can be read
 WIDTH, HEIGHT = 420, 210
@@ -22,8 +22,11 @@ def figure(title: str, legend: str, svg: str) -> str:
     return f'<figcaption><b>{escape(title)}</b> <span class="cp-legend">{escape(legend)}</span></figcaption>{svg}'
 
 
-def bars(look: Look, labels: Sequence[str], by_id: bool = False) -> str:
-    """The candidates as bars: an outline before the filters, a filled bar after."""
+def bars(look: Look, labels: Sequence[str], by_id: bool = False, stage: Stage = Stage.FILTERS) -> str:
+    """The candidates as bars: an outline for what the model gives, a filled bar for what the token is drawn from.
+
+    Where nothing changes the model's probabilities (`Stage.CHOICE`), there are filled bars only.
+    """
     ids = look.candidates(N_SHOWN, by_id)
     top = next(t for t in (0.1, 0.25, 0.5, 1.0) if t >= max(look.before.max(), look.after[ids].max()) - 1e-9 or t == 1)
     column = min((RIGHT - LEFT) / len(ids), 120)
@@ -32,14 +35,17 @@ def bars(look: Look, labels: Sequence[str], by_id: bool = False) -> str:
     for index, token in enumerate(ids):
         x, before, after = LEFT + column * (index + 0.5), float(look.before[token]), float(look.after[token])
         kind = "kept" if look.kept[token] else "dropped"
-        marks.append(bar(x, column * 0.76, y_of(0, top), y_of(min(before, top), top), f"cp-before cp-{kind}-before"))
+        if stage > Stage.CHOICE:
+            outline = f"cp-before cp-{kind}-before"
+            marks.append(bar(x, column * 0.76, y_of(0, top), y_of(min(before, top), top), outline))
         if look.kept[token]:
             marks.append(bar(x, column * 0.44, y_of(0, top), y_of(after, top), "cp-kept"))
         value = f"{after:.{digits}f}".removeprefix("0") if look.kept[token] else "0"
         marks.append(text(x, y_of(min(max(before, after), top), top) - 3, value, "cp-small"))
         marks.append(token_label(x, labels[token], token == look.picked, not look.kept[token]))
     shown = ", ".join(f"{labels[i]} {look.after[i]:.3f}" for i in ids[:5])
-    return svg(marks, f"Bars of {len(ids)} of {len(labels)} candidates. After the filters: {shown}.")
+    when = "" if stage == Stage.CHOICE else f" {now(look, stage)}"
+    return svg(marks, f"Bars of {len(ids)} of {len(labels)} candidates. Probabilities{when}: {shown}.")
 
 
 def mass(look: Look, labels: Sequence[str]) -> str:
@@ -61,45 +67,58 @@ def cdf(look: Look, labels: Sequence[str]) -> str:
     return _staircase(heights, [labels[i] for i in ids], line, ids.index(look.picked), "▲", f"CDF by id. {said}")
 
 
-def steps(continuation: Continuation, vocab_size: int, step: int) -> str:
-    """How many tokens are kept at each step, and the entropy above them."""
-    n = len(continuation.n_kept)
-    middle, gap = TOP + 70, 16
+def steps(continuation: Continuation, vocab_size: int, step: int, stage: Stage = Stage.FILTERS) -> str:
+    """The entropy at each step, and below it how many tokens are kept, where filters are looked at."""
+    n, filters = len(continuation.n_kept), stage >= Stage.FILTERS
+    middle, gap = (TOP + 70, 16) if filters else (BOTTOM, 0)
     column = (RIGHT - LEFT) / max(n, 1)
     most, highest = max(continuation.n_kept, default=1), max(largest_entropy(vocab_size), 1e-9)
-    marks = [rule(middle), rule(BOTTOM), text(LEFT - 4, TOP + 8, f"{highest:.1f}", "cp-tick"),
-             text(LEFT - 4, middle, "0", "cp-tick"), text(LEFT - 4, middle + gap + 8, str(most), "cp-tick"),
-             text(LEFT - 4, BOTTOM, "0", "cp-tick"), text(LEFT + 2, TOP - 4, "entropy (nats)", "cp-note"),
-             text(LEFT + 2, middle + gap - 4, "tokens kept", "cp-note")]  # fmt: skip
+    marks = [rule(middle), text(LEFT - 4, TOP + 8, f"{highest:.1f}", "cp-tick"), text(LEFT - 4, middle, "0", "cp-tick"),
+             text(LEFT + 2, TOP - 4, "entropy (nats)", "cp-note")]  # fmt: skip
+    if filters:
+        top = middle + gap
+        marks += [rule(BOTTOM), text(LEFT - 4, top + 8, str(most), "cp-tick"), text(LEFT - 4, BOTTOM, "0", "cp-tick"),
+                  text(LEFT + 2, top - 4, "tokens kept", "cp-note")]  # fmt: skip
     points = []
     for index in range(n):
         x, kept = LEFT + column * (index + 0.5), continuation.n_kept[index]
         kind = "cp-kept cp-here" if index == step else "cp-kept cp-faint"
-        marks.append(bar(x, column * 0.8, BOTTOM, BOTTOM - (BOTTOM - middle - gap) * kept / most, kind))
+        if filters:
+            marks.append(bar(x, column * 0.8, BOTTOM, BOTTOM - (BOTTOM - middle - gap) * kept / most, kind))
         points.append(f"{x:.1f},{middle - (middle - TOP) * continuation.entropies[index] / highest:.1f}")
     marks.append(f'<polyline class="cp-curve" points="{" ".join(points)}"/>')
     if step < n:
         x = LEFT + column * (step + 0.5)
-        for y0, y1 in ((TOP, middle), (middle + gap, BOTTOM)):
+        for y0, y1 in ((TOP, middle), (middle + gap, BOTTOM))[: 1 + filters]:
             marks.append(f'<line class="cp-line" x1="{x:.1f}" x2="{x:.1f}" y1="{y0}" y2="{y1}"/>')
-        marks.append(text(max(x, LEFT + 20), BOTTOM + 14, f"▲ step {step}", "cp-label"))
-    said = f"From {min(continuation.n_kept, default=0)} to {most} tokens are kept over {n} steps"
-    here = f"; {continuation.n_kept[step]} at step {step}" if step < n else ""
-    return svg(marks, f"{said}{here}.")
+        marks.append(text(min(max(x, LEFT + 20), RIGHT - 32), BOTTOM + 14, f"▲ step {step}", "cp-label"))
+    return svg(marks, _say_steps(continuation, step, filters))
 
 
-def table(look: Look, labels: Sequence[str], by_id: bool = False) -> str:
+def _say_steps(continuation: Continuation, step: int, filters: bool) -> str:
+    if step >= len(continuation.n_kept):
+        return "The text has no steps."
+    kept, nats = continuation.n_kept, continuation.entropies
+    said = f"From {min(nats):.2f} to {max(nats):.2f} nats over {len(nats)} steps; {nats[step]:.2f} at step {step}."
+    return f"{said} From {min(kept)} to {max(kept)} tokens are kept; {kept[step]} at step {step}." if filters else said
+
+
+def table(look: Look, labels: Sequence[str], by_id: bool = False, stage: Stage = Stage.FILTERS) -> str:
     """The candidates' numbers, for those who do not see the pictures and those who want to know exactly."""
     place = {int(token): rank for rank, token in enumerate(look.ranked)}
-    head = ("token", "id", "before", "kept", "after", "mass by rank")
+    compared, filtered = stage >= Stage.TEMPERATURE, stage >= Stage.FILTERS
+    head = ["token", "id"]
+    head += ["at T = 1", "after" if filtered else now(look, stage)] if compared else ["probability"]
+    head += ["top-p sees", "mass by rank"] if filtered else []
     rows = []
     for token in look.candidates(N_SHOWN, by_id):
-        notes = [" picked" if token == look.picked else "", " crosses p" if token == look.crossing else ""]
-        kept = ("yes" if look.kept[token] else "no") + ",".join(filter(None, notes))
-        cells = (token, f"{look.before[token]:.3f}", kept, f"{look.after[token]:.3f}",
-                 f"{look.mass[place[token]]:.3f}")  # fmt: skip
+        cells = [str(token), *([f"{look.before[token]:.3f}"] if compared else []), f"{look.after[token]:.3f}"]
+        if filtered:
+            cells += [f"{look.seen[token]:.3f}", f"{look.mass[place[token]]:.3f}"]
+        notes = {"dropped": not look.kept[token], "picked": token == look.picked, "crosses p": token == look.crossing}
+        cells.append(", ".join(note for note, there in notes.items() if there))
         rows.append(f'<tr><th scope="row">{escape(labels[token])}</th>{"".join(f"<td>{c}</td>" for c in cells)}</tr>')
-    columns = "".join(f'<th scope="col">{name}</th>' for name in head)
+    columns = "".join(f'<th scope="col">{name}</th>' for name in [*head, "note"])
     return f"<table><thead><tr>{columns}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 

@@ -7,6 +7,7 @@ package's own `sampling`, `randomness` and `generation`: this module has no samp
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
@@ -21,18 +22,28 @@ from course_utils.sampling import SamplingParams, draw, next_token_probs
 from course_utils.text import VISIBLE
 
 N_GRAM = 4  # the repetition rate counts these, as in notebook 02
+NAMES = {"temperature": "the temperature", "top_k": "top-k", "top_p": "top-p", "min_p": "min-p"}
 _OFF: dict[str, Any] = {"temperature": 1.0, "top_k": None, "top_p": None, "min_p": None}
+
+
+class Stage(IntEnum):
+    """How much of the way from logits to a token is looked at; each notebook from 01 to 03 adds something."""
+
+    CHOICE = 1  # the model's probabilities, and the draw
+    TEMPERATURE = 2  # beside these the probabilities at the temperature
+    FILTERS = 3  # and what the filters drop
 
 
 @dataclass(frozen=True)
 class Look:
-    """One choice of a token, before it is made and after.
+    """One choice of a token, before anything is set and after.
 
-    before: (V,) probabilities at the temperature, nothing dropped. In greedy mode, those of temperature 1.
+    before: (V,) probabilities as the model gives them, at temperature 1 and with nothing dropped.
     after: (V,) probabilities from which the token is drawn: the kept ones, renormalised.
     kept: (V,) bool. picked: the id that u falls on; in greedy mode, the likeliest one.
     ranked: (V,) ids from the likeliest down; of equal ones the lower id first.
-    mass: (V,) cumulative probability in this ranking where top-p stands in the order of the steps.
+    seen: (V,) probabilities that top-p sees where it stands in the order of the steps.
+    mass: (V,) those, added up in the order of the ranking.
     crossing: the id whose probability takes the mass to top-p, or None if top-p is off.
     u: in [0, 1), or None in greedy mode, which draws no number.
     """
@@ -44,6 +55,7 @@ class Look:
     kept: np.ndarray
     picked: int
     ranked: np.ndarray
+    seen: np.ndarray
     mass: np.ndarray
     crossing: int | None
 
@@ -72,18 +84,19 @@ def look_at(logits: Tensor, params: SamplingParams, u: float) -> Look:
     """
     probs = next_token_probs(logits, params)
     after = probs.numpy()
+    before = next_token_probs(logits, SamplingParams()).numpy()
     ranked = np.argsort(-logits.detach().double().numpy(), kind="stable")  # no filter and no temperature changes it
     if params.greedy:
-        before = next_token_probs(logits, SamplingParams()).numpy()
-        return Look(params, None, before, after, after > 0, int(after.argmax()), ranked, before[ranked].cumsum(), None)
-    before = next_token_probs(logits, replace(params, top_k=None, top_p=None, min_p=None)).numpy()
+        mass = before[ranked].cumsum()
+        return Look(params, None, before, after, after > 0, int(after.argmax()), ranked, before, mass, None)
     not_yet = {step: _OFF[step] for step in params.order[params.order.index("top_p") :]}
-    mass = next_token_probs(logits, replace(params, **not_yet)).numpy()[ranked].cumsum()
+    seen = next_token_probs(logits, replace(params, **not_yet)).numpy()
     crossing = None
     if params.top_p not in (None, 1):
         nucleus = next_token_probs(logits, replace(params, **not_yet | {"top_p": params.top_p}))
         crossing = int(ranked[int((nucleus > 0).sum()) - 1])
-    return Look(params, u, before, after, after > 0, draw(probs, u), ranked, mass, crossing)
+    mass = seen[ranked].cumsum()
+    return Look(params, u, before, after, after > 0, draw(probs, u), ranked, seen, mass, crossing)
 
 
 @dataclass(frozen=True)
@@ -129,19 +142,67 @@ def visible(label: object) -> str:
     return "".join(VISIBLE.get(c, c) for c in str(label))
 
 
-def say_look(look: Look, labels: Sequence[str]) -> str:
-    """One step in words: what is kept, how undecided it is, what is picked."""
+def say_look(look: Look, labels: Sequence[str], stage: Stage = Stage.FILTERS) -> str:
+    """One step in words: what is kept, which token is the likeliest, how undecided the choice is, what is picked."""
+    said = [_say_likeliest(look, labels, stage), _say_picked(look, labels)]
+    if stage >= Stage.TEMPERATURE:
+        said.insert(1, _say_entropy(look, stage))
+    if stage >= Stage.FILTERS:
+        kept = f"{look.n_kept} of {len(look.after)} tokens are kept."
+        said = [kept, *([_say_crossing(look, labels)] if look.crossing is not None else []), *said]
+    return " ".join(said)
+
+
+def now(look: Look, stage: Stage) -> str:
+    """What the probabilities after all steps are called: at T = 0.5, say, or after all settings."""
+    if stage >= Stage.FILTERS:
+        return "after all settings"
+    return "when greedy" if look.params.greedy else f"at T = {look.params.temperature:g}"
+
+
+def _say_likeliest(look: Look, labels: Sequence[str], stage: Stage) -> str:
+    first = look.ranked[0]
+    before, after = look.before[first], look.after[first]
+    if stage == Stage.CHOICE:
+        return f"The likeliest token is “{labels[first]}” with {before:.3f}."
+    if _unchanged(look):
+        return f"The likeliest token, “{labels[first]}”, has {before:.3f} at T = 1."
+    return f"The likeliest token, “{labels[first]}”, has {before:.3f} at T = 1 and {after:.3f} {now(look, stage)}."
+
+
+def _say_entropy(look: Look, stage: Stage) -> str:
     before, after = look.entropies
-    first, picked = look.ranked[0], look.picked
-    said = f"{look.n_kept} of {len(look.after)} tokens kept. "
-    if look.crossing is not None:
-        rank = look.ranked.tolist().index(look.crossing)
-        said += f"“{labels[look.crossing]}” takes the mass to {look.mass[rank]:.3f}, past p = {look.params.top_p:g}. "
-    said += f"Likeliest: “{labels[first]}”, {look.before[first]:.3f} before, {look.after[first]:.3f} after. "
-    said += f"Entropy: {before:.3f} nats before, {after:.3f} after. "
+    if _unchanged(look):
+        return f"The entropy is {before:.3f} nats at T = 1."
+    return f"The entropy is {before:.3f} nats at T = 1 and {after:.3f} {now(look, stage)}."
+
+
+def _unchanged(look: Look) -> bool:
+    """Whether every setting leaves the model's probabilities as they are."""
+    return not look.params.steps and not look.params.greedy
+
+
+def _say_crossing(look: Look, labels: Sequence[str]) -> str:
+    crossing = look.crossing or 0
+    mass = look.mass[look.ranked.tolist().index(crossing)]
+    return f"“{labels[crossing]}” takes the mass to {mass:.3f}, past p = {look.params.top_p:g} ({place(look)})."
+
+
+def _say_picked(look: Look, labels: Sequence[str]) -> str:
     if look.params.greedy:
-        return said + f"Greedy takes “{labels[picked]}”, the likeliest, and draws no number."
-    return said + f"u = {look.u:.3f} picks “{labels[picked]}”, which has {look.after[picked]:.3f}."
+        return f"Greedy takes “{labels[look.picked]}”, the likeliest, and draws no number."
+    return f"u = {look.u:.3f} picks “{labels[look.picked]}”, which has {look.after[look.picked]:.3f}."
+
+
+def place(look: Look) -> str:
+    """Where top-p stands among the steps that are on, and so which probabilities it sees."""
+    steps = [step for step, _ in look.params.steps]
+    top_p = steps.index("top_p")
+    if top_p:
+        return f"top-p comes after {' and '.join(NAMES[step] for step in steps[:top_p])}"
+    if "temperature" in steps:
+        return "top-p comes before the temperature"
+    return "top-p comes first"
 
 
 def no_crossing(look: Look) -> str:
@@ -149,13 +210,18 @@ def no_crossing(look: Look) -> str:
     return "Greedy applies no filter" if look.params.greedy else "Top-p is off"
 
 
-def say_continuation(continuation: Continuation) -> str:
+def say_continuation(continuation: Continuation, stage: Stage = Stage.FILTERS) -> str:
     """Why the text ended, and what was measured of it."""
     generation = continuation.generation
-    n, reason = len(generation.token_ids), generation.finish_reason.value
-    shares = (("repetition of 4-grams", continuation.repetition), ("real words", continuation.real_words))
-    measured = "; ".join(f"{name} {'none to count' if s is None else f'{s:.2f}'}" for name, s in shares)
-    return f"{n} tokens, ended by: {reason}. {measured[0].upper()}{measured[1:]}."
+    ended = f"{len(generation.token_ids)} tokens, ended by: {generation.finish_reason.value}."
+    if stage == Stage.CHOICE:  # notebook 02 explains the measures
+        return ended
+    repetition, real_words = map(_share, (continuation.repetition, continuation.real_words))
+    return f"{ended} Repetition of {N_GRAM}-grams: {repetition}; real words: {real_words}."
+
+
+def _share(share: float | None) -> str:
+    return "nothing to count" if share is None else f"{share:.2f}"
 
 
 def largest_entropy(vocab_size: int) -> float:

@@ -48,7 +48,7 @@ class _Pool:
 
     def still(self, settings: dict) -> Axes:
         held = [self.n_blocks - step.n_free for step in self.steps]
-        title = "A panel as it opens: run the cell in JupyterLab, and a slider moves it"
+        title = "The panel's picture, as it opens"
         numbers = [step.number for step in self.steps]
         return plots.curve(numbers, {"held": held}, title, "step of the engine", "blocks held")
 

@@ -51,16 +51,18 @@ def moments(pieces: Iterable[str], stops: Sequence[str], include_stop: bool = Fa
 def say(moment: Moment, stops: Sequence[str]) -> str:
     """One sentence: what this moment decided."""
     if moment.matched is not None:
-        return f"{_quote(moment.matched)} is complete: the text ends, and no further piece is asked for."
+        return f"{_quote(moment.matched)} is complete. The text ends before it, and no further piece is read."
     if moment.piece is None:
         late = (
-            f" {_quote(moment.delta)} was waiting and is shown now: it became no stop string." if moment.delta else ""
+            f" {_quote(moment.delta)} was held back. It is shown now, because it did not become a stop string."
+            if moment.delta
+            else ""
         )
-        return f"The stream is at its end.{late}"
+        return f"The stream has ended.{late}"
     if not moment.held:
-        return "Nothing is held back: no stop string begins with the end of this text."
+        return "Nothing is held back, because no stop string begins with the end of this text."
     possible = [_quote(stop) for stop in stops if any(moment.held.endswith(stop[:n]) for n in range(1, len(stop)))]
-    return f"{_quote(moment.held)} is held back: it may become {' or '.join(possible)}."
+    return f"{_quote(moment.held)} is held back, because it may become {' or '.join(possible)}."
 
 
 def watch_stream(pieces: Iterable[str], stops: Sequence[str] = (), include_stop: bool = False) -> Panel:
@@ -100,7 +102,7 @@ class _Stream:
         found, stops = self.read(settings)
         n = min(settings["n"], len(found))
         if n == 0:
-            return None, "No piece has come yet."
+            return None, "No piece has arrived yet."
         moment = found[n - 1]
         if moment.piece is None:
             return moment, say(moment, stops)
@@ -120,7 +122,7 @@ class _Stream:
         found = [moment for moment in self.read(settings)[0] if moment.piece is not None][:_STILL]
         labels = [views.visible(piece) for piece in self.pieces[: len(found)]]
         shown, held = [len(m.shown) for m in found], [len(m.held) for m in found]
-        return held_back(labels, shown, held, "A panel as it opens: run the cell in JupyterLab, and a slider moves it")
+        return held_back(labels, shown, held, "The panel's picture, as it opens")
 
     def caption(self, settings: dict) -> str:
         moment, said = self.at(settings)
@@ -157,7 +159,7 @@ def _lines(text: str) -> str:
 
 
 def _table(found: Sequence[Moment]) -> str:
-    head = ("piece", "text", "shown by it", "held back", "stop")
+    head = ("piece", "text", "shown now", "held back", "stop")
     rows = []
     for n, moment in enumerate(found, 1):
         name = "end" if moment.piece is None else str(n)

@@ -29,21 +29,20 @@ model = bigram.BigramLM.fit(vocab.encode_documents(text.load_documents("tales"))
 three = torch.tensor([0.6, 0.25, 0.15]).log()
 
 
-def sampling_panel(**options):
-    n = options.pop("n")
-    return lambda: widgets.explore_sampling(model, vocab, "The ", SamplingParams(**options), n)
+def sampling_panel(n, settings=sampling.STEPS, **options):
+    return lambda: widgets.explore_sampling(model, vocab, "The ", SamplingParams(**options), n, settings)
 
 
 # As in the notebooks' cells, in their order.
 IN_NOTEBOOKS = {
-    "01_one_forward_pass": [sampling_panel(seed=13, n=40)],
+    "01_one_forward_pass": [sampling_panel(40, [], seed=13)],
     "02_temperature": [
-        lambda: widgets.explore_logits([2.0, 1.0], ["first", "second"]),
-        sampling_panel(seed=3, n=70),
+        lambda: widgets.explore_logits([2.0, 1.0], ["first", "second"], settings=["temperature"]),
+        sampling_panel(70, ["temperature"], seed=3),
     ],
     "03_top_k_top_p": [
         lambda: widgets.explore_logits(three, ["first", "second", "third"], SamplingParams(top_p=0.8)),
-        sampling_panel(top_p=0.9, seed=5, n=60),
+        sampling_panel(60, top_p=0.9, seed=5),
         lambda: widgets.explore_logits([2.5, 1.5, 0.0], ["0", "1", "2"], SamplingParams(0.5, top_p=0.8)),
     ],
 }
@@ -56,6 +55,7 @@ def lab(needs_browser, tmp_path_factory):
     for name in IN_NOTEBOOKS:
         shutil.copy(ROOT / "notebooks" / f"{name}.ipynb", files)
     write_notebook(files / "scratch.ipynb", SETUP, *SCRATCH)
+    write_notebook(files / "morning.ipynb", SETUP, *SCRATCH[::-1])
     SHOTS.mkdir(parents=True, exist_ok=True)
     with jupyterlab(files) as address, chromium() as context:
         yield lambda name: Notebook(context, address, name)
@@ -112,6 +112,18 @@ def drag(notebook, control, to, moves=30):
     notebook.page.mouse.up()
 
 
+# What each notebook's panels can move, beside the row's own u.
+CONTROLS = {
+    "01_one_forward_pass": [["prompt", "seed", "step"]],
+    "02_temperature": [["temperature", "u"], ["prompt", "temperature", "seed", "step"]],
+    "03_top_k_top_p": [
+        [*sampling.STEPS, "order", "u", "sort"],
+        ["prompt", *sampling.STEPS, "order", "seed", "step", "sort"],
+        [*sampling.STEPS, "order", "u", "sort"],
+    ],
+}
+
+
 @pytest.mark.parametrize("name", IN_NOTEBOOKS)
 def test_the_panels_of_a_notebook_show_the_packages_numbers(lab, name):
     notebook = lab(f"{name}.ipynb")
@@ -120,19 +132,27 @@ def test_the_panels_of_a_notebook_show_the_packages_numbers(lab, name):
     for index, make in enumerate(IN_NOTEBOOKS[name]):
         panel = notebook.panel(index)
         opened = set_to(panel)
+        assert [*opened] == CONTROLS[name][index]
         assert shown(panel) == expected(make, opened)
-        panel.get_by_label("Temperature", exact=True).press("ArrowRight")
+        moved = {}
+        for label, control, key, by in (
+            ("Temperature", "temperature", "ArrowRight", 0.01),
+            ("Seed", "seed", "ArrowUp", 1),
+        ):
+            if control in opened:
+                panel.get_by_label(label, exact=True).press(key)
+                moved[control] = round(opened[control] + by, 2)
         notebook.settle(index)
         pressed = set_to(panel)
-        assert pressed == {**opened, "temperature": round(opened["temperature"] + 0.01, 2)}
+        assert moved and pressed == {**opened, **moved}
         assert shown(panel) == expected(make, pressed)
-        panel.get_by_label("Top-p", exact=True).scroll_into_view_if_needed()
-        drag(notebook, panel.get_by_label("Top-p", exact=True), 0.6)
-        if panel.get_by_label("Step of the text", exact=True).count():
-            drag(notebook, panel.get_by_label("Step of the text", exact=True), 0.4)
+        for label, control, to in (("Top-p", "top_p", 0.6), ("Step of the text", "step", 0.4)):
+            if control in opened:
+                panel.get_by_label(label, exact=True).scroll_into_view_if_needed()
+                drag(notebook, panel.get_by_label(label, exact=True), to)
         notebook.settle(index)
         dragged = set_to(panel)
-        assert dragged["top_p"] != pressed["top_p"] and 0.55 < dragged["top_p"] < 0.65
+        assert dragged.get("top_p") != pressed.get("top_p", 0) and 0.55 < dragged.get("top_p", 0.6) < 0.65
         assert shown(panel) == expected(make, dragged)
         panel.screenshot(path=SHOTS / f"{name}_{index}_light.png")
         notebook.theme("Dark")
@@ -164,7 +184,7 @@ def test_after_a_fast_drag_the_newest_state_is_shown(scratch):
     }""")
     scratch.settle(0)
     assert set_to(panel)["temperature"] == 2 and scratch.page.evaluate("window.redraws") == 2
-    assert shown(panel) == expected(sampling_panel(top_p=0.8, seed=1, n=60), set_to(panel))
+    assert shown(panel) == expected(sampling_panel(60, top_p=0.8, seed=1), set_to(panel))
     panel.get_by_label("Temperature", exact=True).fill("1")
     scratch.settle(0)
 
@@ -199,7 +219,7 @@ def test_everything_is_reached_and_moved_by_keyboard(scratch):
     after = set_to(panel)
     assert [name for name in controls if before[name] == after[name]] == []
     assert after["prompt"] == "The dd a b z" and after["step"] == 59 and after["seed"] == 2
-    assert shown(panel) == expected(sampling_panel(top_p=0.8, seed=1, n=60), after)
+    assert shown(panel) == expected(sampling_panel(60, top_p=0.8, seed=1), after)
     assert scratch.page.evaluate(f"{CURRENT}.content.model.cells.length") == cells
     summary = panel.locator("summary")
     summary.focus()
@@ -344,7 +364,7 @@ def test_an_error_is_shown_and_the_panel_lives_on(scratch):
     assert "Seed is empty; expected a whole number from 0" in alert.inner_text()
     panel.get_by_label("Seed", exact=True).fill("1")
     scratch.settle(0)
-    assert shown(panel) == expected(sampling_panel(top_p=0.8, seed=1, n=60), set_to(panel))
+    assert shown(panel) == expected(sampling_panel(60, top_p=0.8, seed=1), set_to(panel))
 
 
 def test_running_the_cell_again_replaces_the_panel_and_leaves_the_other_alone(scratch):
@@ -408,6 +428,41 @@ def test_a_panel_whose_kernel_is_gone_says_so(scratch):
     alert = scratch.panels().nth(0).get_by_role("alert")
     alert.wait_for()
     assert re.search(r"kernel .* is gone\. Run the panel's cell again", alert.inner_text())
+
+
+PLACES = "document.querySelectorAll('.jp-OutputArea .course-panel-place')"
+
+
+def test_a_notebook_that_is_opened_with_a_new_kernel_shows_pictures_and_what_to_do(lab):
+    """The normal next morning: run and saved, the kernel ended, the notebook opened again."""
+    notebook = lab("morning.ipynb")
+    notebook.run_all()
+    for index in (0, 1):
+        notebook.settle(index)
+    notebook.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    notebook.page.wait_for_function(f"() => !{CURRENT}.context.model.dirty")
+    notebook.page.evaluate(f"{CURRENT}.sessionContext.shutdown()")
+    notebook.open_again()
+    # The widget manager has heard from the new kernel, which has no widget; an error would come within two seconds.
+    notebook.ask_kernel("1")
+    notebook.page.wait_for_function(f"() => {PLACES}.length === 2")
+    notebook.page.wait_for_timeout(3000)
+    assert notebook.panels().count() == 0 and notebook.page.get_by_text("Error displaying widget").count() == 0
+    for index in (0, 1):
+        place = notebook.page.locator(".jp-OutputArea .course-panel-place").nth(index)
+        place.scroll_into_view_if_needed()
+        assert place.get_by_text("Run this cell to make it move").is_visible() and place.locator("img").is_visible()
+        assert place.locator("img").evaluate("image => image.complete && image.naturalWidth > 200")
+        assert place.locator("img").get_attribute("alt").startswith("Panel, ")
+    notebook.page.screenshot(path=SHOTS / "new_kernel_light.png")
+    notebook.run_cell(0)
+    notebook.run_cell(1)
+    notebook.panels().first.wait_for()
+    notebook.settle(0)
+    assert notebook.panels().count() == 1 and "first 0.731" in shown(notebook.panel(0))["bars"]
+    assert not notebook.page.locator(".jp-OutputArea .course-panel-place").first.locator("img").is_visible()
+    assert notebook.problems == []
+    notebook.page.close()
 
 
 def test_the_readmes_picture_is_there_and_small():

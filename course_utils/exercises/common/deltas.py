@@ -62,9 +62,9 @@ def read(answer: object, pieces: object, most: int) -> Reading | str:
     pieces: the `Pieces` that the answer draws on. Of others nothing is counted. most: characters and deltas to read.
     """
     if isinstance(answer, str):
-        return "is one str, where a generator of deltas is asked for"
+        return "is one str instead of a generator of deltas"
     if not isinstance(answer, Iterable):
-        return "is no generator: it cannot be gone through"
+        return "is not a generator: a loop cannot go through it"
     counted = pieces if isinstance(pieces, Pieces) else None
     noted: list[tuple[str, int]] = []  # each delta, and how many pieces had been taken by then
 
@@ -79,12 +79,12 @@ def read(answer: object, pieces: object, most: int) -> Reading | str:
     run = running.run(go_through, (answer,), SECONDS)
     printed = f". It printed {run.printed[:80]!r}" if run.printed else ""
     if run.stopped:
-        return f"did not come to its end within {SECONDS:.0f} seconds{printed}"
+        return f"did not end within {SECONDS:.0f} seconds{printed}"
     if run.error is not None:
         place = running.learner_line(run.error, SimpleNamespace(__code__=getattr(answer, "gi_code", None)))
         return f"raised {running.error_line(run.error)}{f' in {place}' if place else ''}{printed}"
     if others := [delta for delta, _ in noted if not isinstance(delta, str)]:
-        return f"gave {type(others[0]).__name__}, where each delta is a str{printed}"
+        return f"gave {type(others[0]).__name__}, but each delta has to be a str{printed}"
     asked = counted.asked if counted else 0
     shown = ("".join(delta for delta, at in noted if at <= n) for n in range(asked + 1))
     return Reading(tuple(delta for delta, _ in noted), tuple(shown), asked)

@@ -109,24 +109,25 @@ def mask_of(right: np.ndarray) -> Recogniser:
 
 # Hints that the two filters share.
 
-A_MASK = "this says which tokens stay. Asked for are the logits, with -inf for those that go."
+A_MASK = "this says which tokens stay. Return the logits instead, with -inf for the tokens that go."
 PROBABILITIES = (
-    "these are not the logits that came in. The kept ones stay as they are: softmax comes later, and divides anew "
-    "by itself."
+    "these are not the logits that came in. Leave the kept ones as they are. Softmax comes later, and it makes them "
+    "add up to 1 again."
 )
 FINITE_FILL = (
-    "a dropped token has another value than -inf. After softmax it would still be possible, and among negative "
-    "logits even likely."
+    "a dropped token has a value other than -inf. After softmax it could still be drawn, and among negative logits it "
+    "could even be likely."
 )
-NOTHING_DROPPED = "nothing was dropped. (If your code changes something, is the result returned?)"
+NOTHING_DROPPED = "nothing was dropped. (If your code does change something, does it return the result?)"
 FLOAT64 = (
-    "logits may be float64. A tensor made beside them needs their dtype, and the kept logits come back as they were: "
-    "less precision changes them."
+    "the logits are float64 here. Give the tensors that you make the same dtype, because with less precision the kept "
+    "logits would not come back unchanged."
 )
 ANY_SIZE = (
     "small examples come out right and a larger tensor does not. Any number of axes may stand before the vocabulary, "
-    "and no size is written in."
+    "so look for a size that is fixed in the code."
 )
 SORTED = (
-    "the logits came back in another order. A token's place is its id: write the kept ones back to where they were."
+    "the logits came back in another order. A token's place in the row is its id, so write each kept logit back to "
+    "where it was."
 )

@@ -19,15 +19,16 @@ EXERCISE = ValueExercise(
     difficulty="easy",
     minutes=2,
     hints=(
-        "An expected number of draws is the number of draws times a probability.",
-        "The text above the cell gives the probabilities of the two candidates. Which is the second one's?",
+        "The expected number of draws of a candidate is the number of all draws times its probability.",
+        "The text above the cell gives the probabilities of both candidates. Which is that of the second one?",
     ),
-    reference="1,000 draws times the second candidate's probability, 0.269, are 269 expected draws.",
+    reference="The second candidate has the probability 0.269. Of 1,000 draws, 1,000 times 0.269, or 269, are "
+              "expected to give it.",
     accepts=_between(268, 270),
     misconceptions=(
         Misconception(
             "equal-shares",
-            "this is half of the draws. Two candidates need not be equally likely: their logits differ.",
+            "this is half of the draws. The two candidates are not equally likely, because their logits differ.",
             _between(499, 501),
         ),
         Misconception(
@@ -47,8 +48,8 @@ EXERCISE = ValueExercise(
         ),
         Misconception(
             "share-of-logits",
-            "this is the second logit's share of the sum of the logits. Probabilities come from softmax: each logit "
-            "goes through the exponential function first.",
+            "this is the second logit divided by the sum of the logits. Probabilities come from softmax, which takes "
+            "the exponential of each logit first.",
             _between(332, 334),
         ),
     ),

@@ -1,11 +1,21 @@
 """Exercise 01.counts_to_logits."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 import numpy as np
 
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.hints import EARLIER_CALL, NOT_CONTIGUOUS
 from course_utils.exercises.common.inputs import Rows, args, transposed
 from course_utils.exercises.common.recognisers import any_of, shaped
+
+
+def counts_to_logits(counts):
+    """The log-probabilities (V, V) of counts (V, V); the rows are the previous tokens."""
+    counts = counts.double()  # exact for large counts and for tiny shares
+    shares = counts / counts.sum(dim=1, keepdim=True)  # each row by its own sum
+    return shares.log()  # the logarithm of 0 is -inf
 
 
 def _log_shares(counts: Rows) -> np.ndarray:
@@ -29,11 +39,13 @@ _SEVENTY = (np.arange(70 * 70) % 11).reshape(70, 70)
 
 _SHARES = np.exp(_log_shares(_COUNTS))
 _HAND = Call("counts [[1.0, 3.0], [4.0, 4.0]]", args(_COUNTS))
-_ANY_SIZE = ("small tables come out right and a larger one does not. Look for a size or a row that is written into the "
-             "code.")  # fmt: skip
-_WHOLE_TABLE = "everything was divided by the sum of the whole table. Each row is a distribution of its own."
-_RARE_PAIR = ("a rare pair has a small share, and the logarithm of that share is its logit. Shares have no lower "
-              "limit, and nothing is added to them.")  # fmt: skip
+_ANY_SIZE = ("small tables come out right and a larger one does not. Look for a size or a row number that is fixed in "
+             "the code.")  # fmt: skip
+_WHOLE_TABLE = (
+    "everything was divided by the sum of the whole table. Each row is a separate distribution, with its own sum."
+)
+_RARE_PAIR = ("a rare pair has a small share, and its logit is the logarithm of exactly that share. Set no lower "
+              "limit, and add nothing to the shares.")  # fmt: skip
 
 EXERCISE = FunctionExercise(
     id="01.counts_to_logits",
@@ -42,27 +54,31 @@ EXERCISE = FunctionExercise(
     difficulty="easy",
     minutes=8,
     hints=(
-        "Each row is a distribution of its own: divide it by its own sum.",
+        "Each row is a separate distribution, so divide each row by its own sum.",
         "`counts.sum(dim=1, keepdim=True)` has the shape (V, 1), so that it divides row by row.",
-        "Take the logarithm of the shares. The logarithm of 0 is -inf by itself: nothing has to be done for it.",
+        "Take the logarithm of the shares. PyTorch gives -inf for the logarithm of 0, so you need no special case for "
+        "it.",
     ),
-    reference="course_utils.bigram:counts_to_logits",
+    reference=counts_to_logits,
     cases=(
         Case("probabilities", "these are probabilities. A logit is the logarithm of one.", _HAND, Recognises(_SHARES)),
         Case("earlier-call", EARLIER_CALL, _HAND, Recognises(shaped(4, 2))),
-        Case("log-counts", "these are logarithms of counts. The counts of a row become shares of that row first.",
+        Case("log-counts", "these are the logarithms of the counts. Turn the counts of each row into shares of that "
+             "row first.",
              _HAND, Recognises(np.log(_COUNTS))),
-        Case("columns", "each column was divided by its sum. Here a row is a previous token, and the distribution "
-             "after it lies along the row.", _HAND, Recognises(np.log(_COUNTS / _COUNTS.sum(axis=0)))),
-        Case("keepdim", "the sums of the rows have lost a dimension, so they lie along the columns when they divide: "
-             "the shapes fit and the rows are wrong. Keep the dimension.", _HAND,
+        Case("columns", "each column was divided by its sum. A row stands for a previous token, and the distribution "
+             "that follows this token lies along the row.", _HAND, Recognises(np.log(_COUNTS / _COUNTS.sum(axis=0)))),
+        Case("keepdim", "the sums of the rows have lost a dimension. They are then lined up with the columns: the "
+             "shapes fit, but each row is divided by the wrong sums. Keep the dimension.", _HAND,
              Recognises(np.log(_COUNTS / _COUNTS.sum(axis=1)))),
         Case("whole-table", _WHOLE_TABLE, _HAND, Recognises(np.log(_COUNTS / _COUNTS.sum()))),
-        Case("other-base", "the logarithm has another base. Logits are natural logarithms, in nats.", _HAND,
+        Case("other-base", "this logarithm has another base. Logits are natural logarithms, in nats.", _HAND,
              Recognises(any_of(np.log2(_SHARES), np.log10(_SHARES)))),
-        Case("add-one", "a count was changed before dividing. Smoothing is not asked for: count what there is.", _HAND,
+        Case("add-one", "a count was changed before the division. This exercise wants no smoothing, so use the counts "
+             "as they are.", _HAND,
              Recognises(_log_shares(_COUNTS + 1))),
-        Case("by-hand", "take one row by hand: its counts, their sum, the shares, and the logarithm of each share.",
+        Case("by-hand", "work out one row by hand: write down its counts, their sum, the share of each, and the "
+             "logarithm of each share.",
              _HAND, Equals(_log_shares(_COUNTS))),
         Case("earlier-call", EARLIER_CALL,
              Call("counts [[6.0, 2.0], [3.0, 1.0]], after a call with [[1.0, 3.0], [4.0, 4.0]]", args(_OTHER)),
@@ -71,30 +87,32 @@ EXERCISE = FunctionExercise(
              Recognises(np.log(_EQUAL / _EQUAL.sum()))),
         Case("any-size", _ANY_SIZE, Call("counts [[1.0, 2.0, 5.0], [4.0, 4.0, 2.0], [3.0, 6.0, 1.0]]", args(_THREE)),
              Equals(_log_shares(_THREE)), error_is_typical=True),
-        Case("zero-count", "a pair that was never seen has probability 0, so its logit is -inf: not a small number, "
-             "not 0 and not an error.",
+        Case("zero-count", "a pair that was never seen has probability 0, so its logit is -inf. It is not a small "
+             "number, not 0 and not an error.",
              Call("counts [[0.0, 4.0, 4.0], [2.0, 0.0, 6.0], [5.0, 3.0, 0.0]]", args(_ZEROS)),
              Equals(_log_shares(_ZEROS)), error_is_typical=True),
-        Case("one-follower", "a token that is always followed by the same one has the probability 1 there: logit 0. "
-             "Every other pair of its row was never seen.", Call("counts [[90.0, 0.0], [0.0, 90.0]]", args(_SURE)),
+        Case("one-follower", "this token is always followed by the same one, which therefore has probability 1 and "
+             "logit 0. Every other pair in the row was never seen.",
+             Call("counts [[90.0, 0.0], [0.0, 90.0]]", args(_SURE)),
              Equals(_log_shares(_SURE)), error_is_typical=True),
-        Case("whole-numbers", "counts may come as whole numbers (int64). A tensor made like them holds whole numbers "
-             "too and cuts every fraction off.", Call("int64 counts [[1, 3], [4, 4]]", args(_COUNTS, dtype="int64")),
+        Case("whole-numbers", "the counts are whole numbers here (int64). A tensor that you make with their dtype "
+             "holds only whole numbers, and cuts off every fraction.",
+             Call("int64 counts [[1, 3], [4, 4]]", args(_COUNTS, dtype="int64")),
              Equals(_log_shares(_COUNTS)), error_is_typical=True),
-        Case("large-counts", "a count may be larger than a small type of whole numbers holds: uint8 ends at 255, int16 "
-             "at 32767, int32 near two thousand million.",
+        Case("large-counts", "a count may be too large for a small integer dtype: uint8 ends at 255, int16 at 32,767, "
+             "and int32 near two thousand million.",
              Call("int64 counts [[3000000000, 4000000000], [300, 500]]", args(_HUGE, dtype="int64")),
              Equals(_log_shares(_HUGE)), error_is_typical=True),
         Case("rare-pair", _RARE_PAIR, Call("counts [[1.0, 9999999.0], [1.0, 1.0]]", args(_RARE)),
              Equals(_log_shares(_RARE))),
         Case("rare-pair", _RARE_PAIR, Call("counts [[1.0, 1e12], [1.0, 1.0]]", args(_RARER)),
              Equals(_log_shares(_RARER))),
-        Case("float64", "counts may come as float64, and a tensor that you make is float32 unless you say otherwise: "
+        Case("float64", "the counts are float64 here. A tensor that you make is float32 unless you say otherwise, and "
              "the two do not always mix. Give it the dtype of the counts.",
              Call("float64 counts [[1.0, 3.0], [4.0, 4.0]]", args(_COUNTS, dtype="float64")),
              Equals(_log_shares(_COUNTS)), error_is_typical=True),
-        Case("one-token", "a vocabulary of one token has a table too: the answer keeps both axes, and the one share is "
-             "1.", Call("counts [[5.0]]", args([[5]])), Equals([[0.0]]), error_is_typical=True),
+        Case("one-token", "even a vocabulary of one token has a table. The answer keeps both axes, and its only share "
+             "is 1.", Call("counts [[5.0]]", args([[5]])), Equals([[0.0]]), error_is_typical=True),
         Case("not-contiguous", NOT_CONTIGUOUS,
              Call("counts `torch.tensor([[1.0, 4.0, 3.0], [2.0, 4.0, 6.0], [5.0, 2.0, 1.0]]).T`",
                   lambda: (transposed(_THREE),)), Equals(_log_shares(_THREE)), error_is_typical=True),

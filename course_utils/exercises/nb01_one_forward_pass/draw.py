@@ -49,11 +49,14 @@ _HAND = _on([0.3, 0.3, 0.4], 0.35)
 _SMALL = 3e-5  # in float32 a running sum of 30,000 of these drifts by more than one of them
 _MANY = np.array([*[_SMALL] * 30_000, 0.1], dtype=np.float32).astype(np.float64)
 _FAR = 0.7500150
-_BORDER = "u stands exactly on a border. There the next stretch begins: the sum must be larger than u, not equal to it."
-_ZERO = "a token of probability 0 has no stretch on the ruler, so no u falls on it, not even one on its border."
+_BORDER = (
+    "u lies exactly on a border, where the next stretch begins. So the running sum must be larger than u, not equal "
+    "to it."
+)
+_ZERO = "a token of probability 0 has no stretch on the ruler. No u falls on it, not even a u that lies on its border."
 _NONE_LEFT = (
-    "rounding can leave the sum of all a little below u. Then no sum is larger, and the last token of positive "
-    "probability is meant."
+    "rounding can leave even the last sum a little below u. Then no sum is larger than u, and the answer is the last "
+    "token of positive probability."
 )
 
 EXERCISE = FunctionExercise(
@@ -64,27 +67,30 @@ EXERCISE = FunctionExercise(
     difficulty="medium",
     minutes=10,
     hints=(
-        "Lay the probabilities end to end, in the order of the ids. The end of each stretch is a running sum.",
+        "Imagine the probabilities laid end to end on a ruler, in the order of the ids. Each stretch ends at a "
+        "running sum.",
         "Go through the running sums. The first one that is larger than u belongs to the token.",
-        "Sum in float64 (`probs.double()` or `probs.tolist()`), and think of a u above the last sum.",
+        "Add up in float64 (`probs.double()` or `probs.tolist()`). And what if u is larger than even the last running "
+        "sum?",
     ),
     reference=draw,
     cases=(
-        Case("from-the-end", "the stretches were laid out from the other end. The token with id 0 begins at 0.", _FIVE,
+        Case("from-the-end", "the stretches were laid out from the other end. The stretch of token 0 begins at 0.",
+             _FIVE,
              Recognises(1)),
         Case("off-by-one", "this is a neighbour of the right token. The token on which u falls is the first whose "
              "running sum is larger than u.", _FIVE, Recognises(any_of(2, 4))),
-        Case("sorted-first", "the probabilities were sorted before they were laid out. The ruler has them in the order "
-             "of the ids.", _MIXED, Recognises(any_of(1, 3))),
-        Case("u-not-used", "this token is by far the likeliest, but u falls on another. It is u that chooses: no "
-             "argmax, and no random number of your own.", _RARE, Recognises(1)),
-        Case("single-probability", "u was compared with each probability by itself. It is their running sum that "
-             "says where a stretch ends.", _HAND, Recognises(2)),
+        Case("sorted-first", "the probabilities were sorted first. On the ruler they lie in the order of the ids.",
+             _MIXED, Recognises(any_of(1, 3))),
+        Case("u-not-used", "this token is by far the likeliest, but u falls on another one. Let u decide: take no "
+             "argmax, and draw no random number yourself.", _RARE, Recognises(1)),
+        Case("single-probability", "u was compared with each probability by itself. Compare it with the running sum, "
+             "which says where each stretch ends.", _HAND, Recognises(2)),
         Case("by-hand", "draw the ruler by hand, mark the ends of the three stretches, and see where u falls.", _HAND,
              Equals(1)),
         Case("by-hand", "draw the ruler by hand, mark the ends of the stretches, and see where u falls.", _FIVE,
              Equals(3)),
-        Case("not-an-int", "the id is asked for as a whole number: an int, or a tensor without axes that holds one.",
+        Case("not-an-int", "the id has to be a whole number: an int, or a tensor without axes that holds one.",
              _HAND, Holds(_is_int)),
         _asks("border", _BORDER, [0.25, 0.25, 0.5], 0.25, 1),
         _asks("border", _BORDER, [0.25, 0.25, 0.5], 0.5, 2),
@@ -92,11 +98,12 @@ EXERCISE = FunctionExercise(
         _asks("zero-probability", _ZERO, [0.0, 0.0, 0.5, 0.5], 0.0, 2),
         _asks("zero-probability", _ZERO, [0.0, 1.0, 0.0], 0.9, 1),
         _asks("none-left", _NONE_LEFT, [0.5, 0.4999992], 0.9999999, 1),
-        _asks("last-positive", "no sum is larger than u here, and the last id has the probability 0. The last token "
-              "that can come at all is meant.", [0.25, 0.7499992, 0.0, 0.0], 0.9999999, 1),
-        _asks("one-token", "with a single token every u falls on it. Look for a step that needs two.", [1.0], 0.5, 0),
-        Case("float32-sum", "in a long row a sum in float32 drifts, and u falls on a wrong token. Make the "
-             "probabilities float64 before you add them up.",
+        _asks("last-positive", "no sum is larger than u here, and the last id has probability 0. The answer is the "
+              "last token whose probability is positive.", [0.25, 0.7499992, 0.0, 0.0], 0.9999999, 1),
+        _asks("one-token", "there is a single token, and every u falls on it. Look for a step that needs two tokens.",
+              [1.0], 0.5, 0),
+        Case("float32-sum", "in a long row a float32 sum drifts, and u falls on the wrong token. Convert the "
+             "probabilities to float64 before you add them up.",
              Call(f"float32 probabilities `torch.tensor([3e-5] * 30000 + [0.1])` and u = {_FAR}",
                   args(_MANY, _FAR)), Equals(int((_MANY.cumsum() <= _FAR).sum())), error_is_typical=True),
     ),

@@ -159,12 +159,12 @@ _ZEROS = _given(
     script=_script([1, 2], [2, 0, 0, 300, 2]),
     n_tokens=301,
 )
-_STOPS_EARLY = ("the loop ended before the budget was used, or an id went missing or was changed. No id is special "
-                "here, 0, repeated and large ones included.")  # fmt: skip
-_ONE_CHOICE = ("`choose` may draw, and then each call gives another id. Call it once in each turn, not before the "
-               "loop, and append what it gave.")  # fmt: skip
-_WHOLE_CONTEXT = ("a short text comes out right and a longer one does not. `next_logits` needs every id from the first "
-                  "on.")  # fmt: skip
+_STOPS_EARLY = ("the loop ended before the budget was used up, or an id was lost or changed. No id is special here: "
+                "0, repeated and large ids count like the others.")  # fmt: skip
+_ONE_CHOICE = ("`choose` may draw, so each call can give another id. Call it exactly once in each turn, and append "
+               "what it returned.")  # fmt: skip
+_WHOLE_CONTEXT = ("a short text comes out right and a longer one does not. `next_logits` needs all ids, beginning "
+                  "with the first.")  # fmt: skip
 
 EXERCISE = FunctionExercise(
     id="01.generate_loop",
@@ -174,46 +174,47 @@ EXERCISE = FunctionExercise(
     difficulty="medium",
     minutes=12,
     hints=(
-        "One turn: score the ids so far, choose one id, append it.",
-        "`next_logits` gets the prompt and everything that was chosen since, at every turn.",
-        "Begin with a copy of the prompt, and take exactly `max_new_tokens` turns, none if it is 0.",
+        "In one turn you score the ids so far, choose one id, and append it.",
+        "At every turn, give `next_logits` the prompt and everything that was chosen since.",
+        "Begin with a copy of the prompt. Then take exactly `max_new_tokens` turns; if that is 0, take no turn.",
     ),
     reference=generate_loop,
     cases=(
-        Case("too-many-ids", "more ids came back than the prompt and the new ones. Take exactly `max_new_tokens` "
-             "turns: no other number decides.", _HAND, Recognises(lambda value: _length(value) >= _TOO_MANY)),
+        Case("too-many-ids", "too many ids came back. Take exactly `max_new_tokens` turns; no other number matters.",
+             _HAND, Recognises(lambda value: _length(value) >= _TOO_MANY)),
         Case("earlier-call", EARLIER_CALL, Call(f"{_HAND.shows}, in a second call", _HAND.args),
              Recognises(lambda value: _length(value) >= _TOO_MANY or any_of(_AFTER_ALL, _AFTER_NEW)(value))),
-        Case("id-missing", "an id that had come before was left out. Ids may come again: keep each one that was "
+        Case("id-missing", "an id that had come before was left out. Ids may repeat, so keep every one that was "
              "chosen.", _HAND, Recognises(any_of(*_DISTINCT))),
-        Case("new-only", "these are the new ids alone. The prompt belongs in front of them.", _HAND, Recognises(_NEW)),
-        Case("one-token", "only one token was added. A forward pass and a choice give one token: take as many turns as "
-             "there are tokens to make.", _HAND, Recognises(lambda value: _length(value) == len(_PROMPT) + 1)),
+        Case("new-only", "these are only the new ids. The answer begins with the prompt.", _HAND, Recognises(_NEW)),
+        Case("one-token", "only one token was added. One forward pass and one choice give one token, so take as many "
+             "turns as you need tokens.", _HAND, Recognises(lambda value: _length(value) == len(_PROMPT) + 1)),
         Case("stops-early", _STOPS_EARLY, _ZEROS, Recognises(any_of([1, 2, 2], [1, 2, 2, 0]))),
-        Case("budget-counts-prompt", "the budget is for new tokens only. The prompt does not count.", _HAND,
+        Case("budget-counts-prompt", "the budget counts new tokens only, not those of the prompt.", _HAND,
              Recognises(lambda value: _length(value) == _N)),
         Case("off-by-one", "the number of new ids is off by one. Take exactly `max_new_tokens` turns.", _HAND,
              Recognises(lambda value: _length(value) in (len(_RIGHT) - 1, len(_RIGHT) + 1))),
         Case("stops-early", _STOPS_EARLY, _HAND, Recognises(any_of(*_SHORT))),
-        Case("own-choice", "the largest score was taken. Which id to take is for `choose` to say.", _HAND,
+        Case("own-choice", "the id with the largest score was taken. Let `choose` decide which id to take.", _HAND,
              Recognises(_path(_PROMPT, _N))),
-        Case("last-id-only", "`next_logits` was shown the last id only. It needs every id so far.", _HAND,
+        Case("last-id-only", "`next_logits` got only the last id. Give it all ids so far.", _HAND,
              Recognises(_path(_PROMPT, _N, True, lambda ids, prompt: ids[-1:]))),
-        Case("context-stands-still", "`next_logits` was shown the same prompt at every turn. The new ids belong to "
-             "what it is shown next.", _HAND, Recognises(_path(_PROMPT, _N, True, lambda ids, prompt: prompt))),
-        Case("scores-reused", "scores of an earlier turn were used again, since it had ended with the same id. Scores "
-             "depend on every id so far: ask `next_logits` at each turn.", _HAND, Recognises(_reused(_PROMPT, _N))),
-        Case("scores-changed", "`choose` was given something else than the row that `next_logits` gave. Pass the "
-             "scores on as they are: what to make of them is for `choose` to say.", _HAND,
+        Case("context-stands-still", "`next_logits` got the same prompt at every turn. Give it the new ids as well.",
+             _HAND, Recognises(_path(_PROMPT, _N, True, lambda ids, prompt: prompt))),
+        Case("scores-reused", "scores were used again because an earlier turn had ended with the same id. Scores "
+             "depend on all ids so far, so call `next_logits` at every turn.", _HAND, Recognises(_reused(_PROMPT, _N))),
+        Case("scores-changed", "`choose` got something other than the row that `next_logits` returned. Pass the "
+             "scores on unchanged, and leave it to `choose` what to do with them.", _HAND,
              Holds(lambda value, args: args[3].as_given)),
-        Case("scores-converted", "`choose` was given a list or an array of the scores. It may use what only a tensor "
-             "has, such as `softmax`: pass on the tensor that `next_logits` gave.", _HAND,
+        Case("scores-converted", "`choose` got the scores as a list or an array. It may use a method that only "
+             "tensors have, such as `softmax`, so pass on the tensor itself.", _HAND,
              Holds(lambda value, args: args[3].tensors)),
-        Case("not-a-list", "`next_logits` takes a flat list of ids, and was given something else: a tensor, a list in "
-             "a list, or a list with a tensor of one id in it.", _HAND, Holds(lambda value, args: args[0].only_lists)),
-        Case("by-hand", "play two turns by hand: score the ids so far, choose, append, and again.", _HAND,
+        Case("not-a-list", "`next_logits` takes a flat list of ids. It got something else: a tensor, a list in a "
+             "list, or a list that holds a tensor.", _HAND, Holds(lambda value, args: args[0].only_lists)),
+        Case("by-hand", "play two turns by hand: score the ids so far, choose one, append it, and do it again.", _HAND,
              Equals(_RIGHT)),
-        Case("scores-changed", "a score may be -inf: this id never comes. `choose` gets the scores as they are.",
+        Case("scores-changed", "a score may be -inf, which means that this id never comes. Pass the scores on to "
+             "`choose` unchanged.",
              _given(_PROMPT, _N, "prompt [2, 4], 5 new tokens, and scores of which one is -inf", never=True),
              Holds(lambda value, args: args[3].as_given and same(value, _path(_PROMPT, _N, never=True)))),
         Case("one-choice-a-turn", _ONE_CHOICE,
@@ -223,13 +224,13 @@ EXERCISE = FunctionExercise(
              _given([1], 3, "prompt [1], 3 new tokens, and a `choose` that gives 1, 0, 0, 2, 3 in turn",
                     draws=[1, 0, 0, 2, 3]), Equals([1, 1, 0, 0])),
         Case("stops-early", _STOPS_EARLY, _ZEROS, Equals([1, 2, 2, 0, 0, 300, 2]), error_is_typical=True),
-        Case("zero-new", "0 new tokens mean no turn at all: the answer is the prompt.",
+        Case("zero-new", "for 0 new tokens the loop takes no turn, and the answer is the prompt.",
              _given(_PROMPT, 0, "prompt [2, 4] and 0 new tokens"), Equals(_PROMPT), error_is_typical=True),
-        Case("shortest", "a prompt of one id and one new token are the smallest that there is. Look for a step that "
+        Case("shortest", "this is the smallest case: a prompt of one id, and one new token. Look for a step that "
              "needs two ids or a second turn.", _given([4], 1, "prompt [4] and 1 new token"), Equals(_path([4], 1)),
              error_is_typical=True),
-        Case("fixed-turns", "a small budget is kept and a larger one is not. Look for a number of turns that is "
-             "written into the code.", _LONG, Recognises(lambda value: _length(value) != 103)),
+        Case("fixed-turns", "a small budget works and a larger one does not. Look for a number of turns that is fixed "
+             "in the code.", _LONG, Recognises(lambda value: _length(value) != 103)),
         Case("whole-context", _WHOLE_CONTEXT, _LONG, Equals(_path([2, 4, 1], 100)), error_is_typical=True),
         Case("whole-context", _WHOLE_CONTEXT,
              _given(_MANY, 3, "prompt `[i % 7 for i in range(300)]` and 3 new tokens", n_tokens=97),

@@ -65,42 +65,47 @@ def _numbered(
 
 
 _HAND = _given(_LOGITS, [2, 1])
-_ANY_BATCH = ("two rows come out right and another batch does not. A row may have any length from 1 to T, several may "
-              "have the same, and there may be any number of rows.")  # fmt: skip
-_ANY_SIZE = ("small tensors come out right and a larger one does not. Look for a size or a limit that is written into "
-             "the code.")  # fmt: skip
+_ANY_BATCH = ("two rows come out right and another batch does not. There may be any number of rows, each of any "
+              "length from 1 to T, and several may have the same length.")  # fmt: skip
+_ANY_SIZE = ("small tensors come out right and a larger one does not. Look for a size or a limit that is fixed in the "
+             "code.")  # fmt: skip
 
 EXERCISE = FunctionExercise(
     id="01.last_logits",
     writes="`last_logits(logits, lengths)`",
     contract="(B, T, V), (B,) → (B, V): last valid position of right-padded rows",
-    difficulty="medium",
+    difficulty="hard",
     minutes=10,
     hints=(
-        "A row of length 1 has one valid position, number 0. So where is the last one of a row of length n?",
-        "Each row b needs its own position. Two index tensors of the same length pick one element for each pair.",
+        "A row of length 1 has one valid position, number 0. So what number has the last valid position of a row of "
+        "length n?",
+        "Each row needs its own position. Indexing with two tensors of the same length picks one element for each "
+        "pair of their entries.",
         "`logits[rows, positions]` with rows = 0, 1, ... and positions = lengths - 1 has the shape (B, V).",
     ),
     reference=last_logits,
     cases=(
-        Case("last-column", "this is the last position of every row. In a short row padding stands there.", _HAND,
+        Case("last-column", "this is the last position of every row. In a short row that position holds padding.",
+             _HAND,
              Recognises(_LOGITS[:, -1])),
         Case("earlier-call", EARLIER_CALL, _HAND, Recognises(shaped(4, 3))),
         Case("off-by-one", "this is the position after the last valid one. Positions count from 0.", _HAND,
              Recognises(_LOGITS[[0, 1], [2, 1]])),
         Case("one-length", "the same position was taken in every row. Each row has its own length.", _HAND,
              Recognises(any_of(_LOGITS[:, 0], _LOGITS[:, 1]))),
-        Case("every-pair", "every row was combined with every length. One position for each row is asked for: index "
-             "rows and positions together.", _HAND, Recognises(shaped(2, 2, 3))),
-        Case("axis-kept", "an axis of length 1 is left where the positions were. Asked for is (B, V).", _HAND,
+        Case("every-pair", "every row was combined with every length. Take one position from each row: index with the "
+             "rows and the positions together.", _HAND, Recognises(shaped(2, 2, 3))),
+        Case("axis-kept", "an axis of length 1 is left where the positions were. The answer should have the shape (B, "
+             "V).", _HAND,
              Recognises(shaped(2, 1, 3))),
-        Case("pooled", "this mixes several positions. Only the last valid one decides the next token.", _HAND,
+        Case("pooled", "this mixes the logits of several positions. Only the last valid position scores the next "
+             "token.", _HAND,
              Recognises(any_of([row.mean(0) for row in _VALID], [row.sum(0) for row in _VALID],
                                [row.sum(0) / 3 for row in _VALID], [row.max(0) for row in _VALID]))),
-        Case("not-logits", "this was made from the right positions, and is no longer their logits. Asked for are the "
-             "logits as they are.", _HAND,
+        Case("not-logits", "this comes from the right positions, but the logits were changed. Return them as they are.",
+             _HAND,
              Recognises(any_of(_PROBS, np.log(_PROBS), _LAST.argmax(axis=-1), _LAST.max(axis=-1)))),
-        Case("by-hand", "take each row by itself: how many of its positions are valid, and which is the last of them?",
+        Case("by-hand", "look at each row by itself. How many of its positions are valid, and which is the last one?",
              _HAND, Equals(_LAST)),
         Case("earlier-call", EARLIER_CALL,
              Call("the same logits, each plus 10, and the same lengths, in a second call",
@@ -110,17 +115,18 @@ EXERCISE = FunctionExercise(
         _numbered("any-batch", _ANY_BATCH, (3, 3, 3), [3, 1, 2]),
         Case("batch-of-one", "a batch of one row is still a batch: the answer keeps the axis B.",
              _given(_LOGITS[:1], [2]), Equals(_last(_LOGITS[:1], [2])), error_is_typical=True),
-        Case("one-position", "rows of one position (T = 1) are rows all the same: the answer is (B, V).",
+        Case("one-position", "these rows have a single position (T = 1). The answer still has the shape (B, V).",
              _given(_LOGITS[:, :1], [1, 1]), Equals(_last(_LOGITS[:, :1], [1, 1])), error_is_typical=True),
-        Case("one-token", "with one token to choose from (V = 1) the answer keeps the axis V: it is (B, 1).",
+        Case("one-token", "there is only one token to choose from (V = 1). The answer keeps the axis V, so its shape "
+             "is (B, 1).",
              _given(_LOGITS[:, :, :1], [3, 2]), Equals(_last(_LOGITS[:, :, :1], [3, 2])), error_is_typical=True),
-        Case("masked-sum", "0 times -inf is not a number, and a logit may be -inf: a mask that multiplies does not "
-             "hide a position. Pick a position instead of adding up all.", _given(_HIDDEN, [2, 1]),
+        Case("masked-sum", "a logit may be -inf, and 0 times -inf is not a number. So multiplying by a mask does not "
+             "hide a position. Pick the position instead of adding up all of them.", _given(_HIDDEN, [2, 1]),
              Equals(_last(_HIDDEN, [2, 1]))),
-        Case("minus-inf", "a logit of -inf says that this token never comes. It is part of the answer as it is: -inf, "
-             "and no other number.", _given([[[1.0, -INF, 2.0], [0.0, 0.0, 0.0]]], [1]),
+        Case("minus-inf", "a logit of -inf says that this token never comes. It belongs to the answer as it is: leave "
+             "it -inf.", _given([[[1.0, -INF, 2.0], [0.0, 0.0, 0.0]]], [1]),
              Equals(_last([[[1.0, -INF, 2.0], [0.0, 0.0, 0.0]]], [1])), error_is_typical=True),
-        Case("float64", "logits may come as float64, and a tensor that you make is float32 unless you say otherwise: "
+        Case("float64", "the logits are float64 here. A tensor that you make is float32 unless you say otherwise, and "
              "the two do not always mix. Give it the dtype of the logits.",
              _given(_LOGITS, [2, 1], f"{written(_LOGITS.tolist())} in float64", "float64"),
              Equals(_last(_LOGITS, [2, 1])), error_is_typical=True),

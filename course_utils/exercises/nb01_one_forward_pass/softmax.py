@@ -45,17 +45,23 @@ _LONG = np.arange(300) % 37 / 7
 _MANY = (np.arange(300) % 13 / 5).reshape(100, 3)
 _EXP = np.exp(_ROW)
 
-_OTHER_AXIS = "each row is a distribution of its own: sum over the last axis, and keep that axis for the division."
-_LAST_AXIS = ("with three axes, (B, T, V), or more, the distribution still lies along the last one. Count axes from "
+_OTHER_AXIS = "each row is a separate distribution. Sum over the last axis, and keep that axis for the division."
+_LAST_AXIS = ("with three axes, (B, T, V), or more, each distribution still lies along the last axis. Count axes from "
               "the end.")  # fmt: skip
-_ONE_TOKEN = "with one token to choose from (V = 1) its probability is 1, and the answer keeps the shape of the logits."
-_OVERFLOW = ("the exponential of 1000 is infinite in floating point. Subtract the largest logit first: a constant "
-             "cancels in softmax.")  # fmt: skip
-_ONE_MAXIMUM = ("the largest logit of several rows was subtracted from each, so another row has become all zeros. Each "
-                "row needs its own.")  # fmt: skip
-_MINUS_INF = "a logit of -inf means: never. Its probability is 0, and the others share the whole."
-_ANY_SIZE = ("small examples come out right and a larger tensor does not. Look for a size or a limit that is written "
-             "into the code.")  # fmt: skip
+_ONE_TOKEN = (
+    "there is only one token to choose from (V = 1). Its probability is 1, and the answer keeps the shape of the "
+    "logits."
+)
+_OVERFLOW = ("in floating point the exponential of 1000 is infinite. Subtract the largest logit first: this changes "
+             "no probability.")  # fmt: skip
+_ONE_MAXIMUM = ("one largest logit was subtracted from several rows, and the exponentials of another row became 0. "
+                "Subtract each row's own largest logit.")  # fmt: skip
+_MINUS_INF = (
+    "a logit of -inf means that the token never comes. Its probability is 0, and the other tokens share the whole "
+    "probability of 1."
+)
+_ANY_SIZE = ("small examples come out right and a larger tensor does not. Look for a size or a limit that is fixed in "
+             "the code.")  # fmt: skip
 
 EXERCISE = FunctionExercise(
     id="01.softmax",
@@ -64,9 +70,10 @@ EXERCISE = FunctionExercise(
     difficulty="easy",
     minutes=8,
     hints=(
-        "Exponentials first, then divide by their sum.",
+        "Take the exponential of each logit first. Then divide by the sum of the exponentials.",
         "`dim=-1` is the last axis for any number of axes, and `keepdim=True` keeps it for the division.",
-        "A constant added to a row cancels. Subtract each row's largest logit before the exponential.",
+        "Adding the same number to every logit of a row changes nothing. So you may subtract the row's largest logit "
+        "before you take exponentials.",
     ),
     reference=softmax,
     cases=(
@@ -78,23 +85,26 @@ EXERCISE = FunctionExercise(
         Case("log-probabilities", "these are logarithms of probabilities. Probabilities lie between 0 and 1.",
              _given(_ROW), Recognises(np.log(_softmax(_ROW)))),
         Case("input-returned", "these are the logits that came in.", _given(_ROW), Recognises(_ROW)),
-        Case("sorted-order", "the probabilities are right and stand in another order. Each belongs where its logit "
-             "stood.", _given(_UNORDERED),
+        Case("sorted-order", "the probabilities are right but in another order. Put each one where its logit stood.",
+             _given(_UNORDERED),
              Recognises(any_of(np.sort(_softmax(_UNORDERED)), np.sort(_softmax(_UNORDERED))[::-1]))),
-        Case("by-hand", "take the row by hand: the exponential of each logit, then each divided by the sum of all.",
+        Case("by-hand", "work out the row by hand: take the exponential of each logit, then divide each by the sum of "
+             "all.",
              _given(_ROW), Equals(_softmax(_ROW))),
         Case("earlier-call", EARLIER_CALL,
              Call("logits [0.5, 3, 1], after a call with [2, 1, 0]", args([0.5, 3.0, 1.0])),
              Recognises(_softmax(_ROW))),
-        Case("close-logits", "logits that lie close together have different probabilities all the same: they are not "
-             "rounded, and no fraction is cut off.", _given([1.0004, 1.0, 0.9993]),
+        Case("close-logits", "these logits lie close together, but their probabilities still differ. Do not round "
+             "them, and do not cut off fractions.", _given([1.0004, 1.0, 0.9993]),
              Equals(_softmax([1.0004, 1.0, 0.9993]))),
-        Case("negative-logits", "a logit may be negative. Its exponential is small and positive: keep the sign.",
+        Case("negative-logits", "a logit may be negative. Keep its sign: its exponential is then a small positive "
+             "number.",
              _given([-1.0, 0.5, -2.0]), Equals(_softmax([-1.0, 0.5, -2.0]))),
-        Case("small-probability", "a small probability is not 0. Nothing but -inf means never, and no logit is so far "
-             "below the largest that it is left out.", _given([0.0, -8.0, -11.0]),
+        Case("small-probability", 'a small probability is not 0. Only a logit of -inf means "never". Leave out no '
+             "other logit, however far below the largest it lies.", _given([0.0, -8.0, -11.0]),
              Equals(_softmax([0.0, -8.0, -11.0]))),
-        Case("whole-tensor", "all rows were put into one sum. Each row is a distribution of its own.", _given(_ROWS),
+        Case("whole-tensor", "all rows were added up in one sum. Each row is a separate distribution, with its own "
+             "sum.", _given(_ROWS),
              Recognises(np.exp(_ROWS) / np.exp(_ROWS).sum())),
         Case("other-axis", _OTHER_AXIS, _given(_ROWS), Equals(_softmax(_ROWS)), error_is_typical=True),
         Case("other-axis", _OTHER_AXIS, _given([[2.0, 1.0], [0.0, 3.0]]), Equals(_softmax([[2.0, 1.0], [0.0, 3.0]])),
@@ -110,8 +120,8 @@ EXERCISE = FunctionExercise(
         Case("one-token", _ONE_TOKEN, _given([5.0]), Equals(_softmax([5.0])), error_is_typical=True),
         Case("overflow", _OVERFLOW, _given([1000.0, 999.0]), Equals(_softmax([1000.0, 999.0]), atol=_COARSE),
              error_is_typical=True),
-        Case("underflow", "the exponential of -1000 is 0 in floating point, and 0 / 0 is not a number. Subtract the "
-             "largest logit always, not only when it is large.", _given([-1000.0, -1001.0]),
+        Case("underflow", "in floating point the exponential of -1000 is 0, and 0 / 0 is not a number. Always "
+             "subtract the largest logit, not only when it is large.", _given([-1000.0, -1001.0]),
              Equals(_softmax([-1000.0, -1001.0]), atol=_COARSE), error_is_typical=True),
         Case("one-maximum", _ONE_MAXIMUM, _given(_LARGE_SMALL), Equals(_softmax(_LARGE_SMALL), atol=_COARSE)),
         Case("one-maximum", _ONE_MAXIMUM, _given([_LARGE_SMALL, [[-1000.0, -999.0], [5.0, 4.0]]]),
@@ -123,10 +133,10 @@ EXERCISE = FunctionExercise(
         Case("minus-inf", _MINUS_INF, _given([-INF, -200.0]), Equals(_softmax([-INF, -200.0])), error_is_typical=True),
         Case("minus-inf", _MINUS_INF, _given([-100000.0, -INF]), Equals(_softmax([-100000.0, -INF])),
              error_is_typical=True),
-        Case("large-and-far", "logits may be as large and lie as far apart as they like. They are not cut at a limit: "
-             "only their differences count.", _given([100000.0, 99000.0, -100000.0]),
+        Case("large-and-far", "logits may be very large and lie very far apart. Do not limit them: only the "
+             "differences between them count.", _given([100000.0, 99000.0, -100000.0]),
              Equals(_softmax([100000.0, 99000.0, -100000.0]))),
-        Case("float64", "logits may come as float64, and a tensor that you make is float32 unless you say otherwise: "
+        Case("float64", "the logits are float64 here. A tensor that you make is float32 unless you say otherwise, and "
              "the two do not always mix. Give it the dtype of the logits.",
              _given(_ROW, "[2, 1, 0] in float64", "float64"), Equals(_softmax(_ROW)), error_is_typical=True),
         Case("not-contiguous", NOT_CONTIGUOUS,

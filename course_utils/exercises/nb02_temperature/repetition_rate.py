@@ -1,8 +1,19 @@
 """Exercise 02.repetition_rate. Its expected values are counted by hand, beside each text."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 from course_utils.checker.answers import same
 from course_utils.checker.exercise import Call, Case, Equals, FunctionExercise, Recognises
 from course_utils.exercises.common.recognisers import any_of
+
+
+def repetition_rate(tokens, n):
+    """The share of n-grams that occurred before; None if the text has no n-gram."""
+    n_grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+    if not n_grams:
+        return None
+    return 1 - len(set(n_grams)) / len(n_grams)
 
 
 def _given(tokens: list | str, n: int, shown: str = "") -> Call:
@@ -34,16 +45,17 @@ _LONG = [*range(300), *range(100)]
 # Ten characters: four spaces, two a, and A, é, full stop and line feed once. Six are distinct.
 _TEXT = " aA é  a.\n"
 
-_FIXED_N = "n is an argument: it may be any whole number from 1 on."
-_NONE = "a text shorter than n has no n-gram, so no rate: the answer is None, not 0 and not an error."
-_JOINED = "different n-grams became equal when their tokens were put together to one text. Compare tuples of tokens."
-_CODED = "different n-grams became equal when their ids were put together to one number. Compare tuples of tokens."
+_FIXED_N = "n is an argument, and it may be any whole number from 1 on."
+_NONE = "a text shorter than n has no n-gram, and therefore no rate. The answer is None, not 0 and not an error."
+_JOINED = "different n-grams became equal when their tokens were joined to one text. Compare tuples of tokens instead."
+_CODED = "different n-grams became equal when their ids were combined to one number. Compare tuples of tokens instead."
 _AS_THEY_ARE = (
-    "tokens are compared as they are. Capitals, spaces, signs and line ends count, and none is changed or left out."
+    "compare the tokens exactly as they are. Capitals, spaces, signs and line ends all count, so change and leave out "
+    "nothing."
 )
 _LONG_TEXT = (
-    "short texts come out right and a long one does not. Look for a limit, or for a code that takes two n-grams for "
-    "one."
+    "short texts come out right and a long one does not. Look for a limit in the code, or for a step that takes two "
+    "different n-grams for one."
 )
 
 EXERCISE = FunctionExercise(
@@ -53,65 +65,71 @@ EXERCISE = FunctionExercise(
     difficulty="medium",
     minutes=8,
     hints=(
-        "Write down all runs of n neighbours. They overlap: each begins one token after the one before.",
-        "T tokens have T - n + 1 of them. A set of tuples keeps each one once.",
-        "Look at the case without any n-gram before you divide.",
+        "Write down every run of n neighbouring tokens. The runs overlap: each begins one token after the run before.",
+        "A text of T tokens has T - n + 1 such runs. If you put them into a set, as tuples, each different run is in "
+        "it once.",
+        "Before you divide, deal with a text that has no n-gram.",
     ),
-    reference="course_utils.metrics:repetition_rate",
+    reference=repetition_rate,
     cases=(
-        Case("distinct-share", "this is the share of distinct n-grams. Repetition is what is left of the whole.", _HAND,
+        Case("distinct-share", "this is the share of distinct n-grams. The repetition rate is 1 minus that share.",
+             _HAND,
              Recognises(0.75)),
-        Case("count", "this is a number of n-grams. Asked for is their share of all n-grams.", _HAND,
+        Case("count", "this is a number of n-grams. Return their share of all n-grams.", _HAND,
              Recognises(lambda value: any(same(value, number) for number in (1, 2, 3, 4, 5)))),
-        Case("single-tokens", "tokens were counted, or the total is the number of tokens. Count n-grams, runs of n "
-             "neighbours, above and below the line.", _HAND, Recognises(any_of(0.6, 0.4, 0.2))),
-        Case("divided-by-distinct", "the number of distinct n-grams is below the line. The whole is all n-grams, each "
-             "time they occur.", _HAND, Recognises(1 / 3)),
-        Case("order-ignored", "n-grams of the same tokens in another order are not the same. Keep the order: a tuple, "
-             "neither sorted nor a set.", _SEVEN, Recognises(4 / 6)),
-        Case("every-occurrence", "the first occurrence was counted as a repetition too. Only the later ones repeat.",
+        Case("single-tokens", "single tokens were counted, or the total is the number of tokens. Count n-grams, which "
+             "are runs of n neighbours, above and below the line.", _HAND, Recognises(any_of(0.6, 0.4, 0.2))),
+        Case("divided-by-distinct", "you divided by the number of distinct n-grams. Divide by the number of all "
+             "n-grams, and count each one as often as it occurs.", _HAND, Recognises(1 / 3)),
+        Case("order-ignored", "two n-grams with the same tokens in another order are different. Keep the order: use a "
+             "tuple, not a set, and do not sort.", _SEVEN, Recognises(4 / 6)),
+        Case("every-occurrence", "the first occurrence was counted as a repetition too. Only the later occurrences "
+             "repeat something.",
              _HAND, Recognises(0.5)),
-        Case("percent", "this is a percentage. Asked for is a share, from 0 to 1.", _HAND, Recognises(25.0)),
-        Case("no-overlap", "n-grams overlap. Each begins one token after the one before, and the last ends with the "
-             "last token.", _SEVEN, Recognises(any_of(1 / 3, 2 / 5))),
-        Case("neighbours-only", "only an n-gram that equals the one just before it was counted. It may repeat one from "
-             "anywhere before it.", _SEVEN, Recognises(1 / 6)),
-        Case("longer-n-grams", "these n-grams have a token more than n.", _SEVEN, Recognises(1 / 5)),
+        Case("percent", "this is a percentage. Return a share, from 0 to 1.", _HAND, Recognises(25.0)),
+        Case("no-overlap", "n-grams overlap. Each begins one token after the one before, and the last one ends with "
+             "the last token.", _SEVEN, Recognises(any_of(1 / 3, 2 / 5))),
+        Case("neighbours-only", "only n-grams that equal their direct predecessor were counted. An n-gram may repeat "
+             "any earlier one.", _SEVEN, Recognises(1 / 6)),
+        Case("longer-n-grams", "these n-grams have n + 1 tokens.", _SEVEN, Recognises(1 / 5)),
         Case("cut-off", "this is 0, though n-grams repeat. Is the share cut off to a whole number?", _SEVEN,
              Recognises(0.0)),
-        Case("by-hand", "write down the 2-grams of a a b a b, then cross out those that came before.", _HAND,
+        Case("by-hand", "write down the 2-grams of a a b a b, then cross out each one that came before.", _HAND,
              Equals(0.25)),
-        Case("rounded", "the share was rounded. Asked for is the share itself.",
+        Case("rounded", "the share was rounded. Return it as it is.",
              Call("tokens a a a b and n = 2", lambda: (list("aaab"), 2)), Recognises(any_of(0.3, 0.33, 0.333, 0.3333))),
-        Case("other-call", "n-grams of an earlier call are still counted, or its answer came back. Begin with an empty "
-             "set in each call; a default argument is made only once.", _NEXT, Recognises(any_of(-0.25, 0.25, 1 / 3))),
+        Case("other-call", "n-grams from an earlier call are still counted, or its answer came back. Begin each call "
+             "with an empty set. (A default argument is made only once.)",
+             _NEXT, Recognises(any_of(-0.25, 0.25, 1 / 3))),
         # abc, bca, cab, abc, bca, cab, abd: seven, of which four are distinct.
         _asks("fixed-n", _FIXED_N, list("abcabcabd"), 3, 3 / 7),
-        _asks("fixed-n", "n may be 1: then the n-grams are the tokens.", list("aabab"), 1, 0.6),
+        _asks("fixed-n", "n may be 1. The n-grams are then the single tokens.", list("aabab"), 1, 0.6),
         _asks("fixed-n", _FIXED_N, ["a"] * 9, 5, 0.8),  # five, all the same
         _asks("fixed-n", _FIXED_N, ["a"] * 15, 12, 0.75),  # four, all the same
-        _asks("nothing-repeats", "where nothing repeats, the rate is 0. That is a rate, and not the same as None.",
+        _asks("nothing-repeats", "nothing repeats here, so the rate is 0. That is a measured rate, and not the same "
+              "as None.",
               list("abc"), 2, 0.0),
-        _asks("one-n-gram", "n tokens have one n-gram.", list("ab"), 2, 0.0),
+        _asks("one-n-gram", "a text of n tokens has exactly one n-gram.", list("ab"), 2, 0.0),
         _asks("none", _NONE, ["a"], 2, None),
-        _asks("none", "an empty text has no n-gram, so no rate: the answer is None.", [], 1, None),
+        _asks("none", "an empty text has no n-gram, and therefore no rate. The answer is None.", [], 1, None),
         _asks("none", _NONE, list("ab"), 5, None),
         # abcd, bcde, cdea, deab, eabc, abcd, bcde: seven, of which five are distinct.
-        _asks("neighbours-only", "an n-gram repeats one from anywhere before it, not only its neighbours.",
+        _asks("neighbours-only", "an n-gram may repeat any earlier one, not only its neighbour.",
               list("abcdeabcde"), 4, 1 - 5 / 7),
-        _asks("parts", "n-grams are the same only if all their tokens are, each in its place. None is left out.",
+        _asks("parts", "two n-grams are the same only if all their tokens are the same, each in its place. Leave out "
+              "no token.",
               list("abcadc"), 3, 0.0),
-        _asks("parts", "n-grams are the same only if all their tokens are. A token that occurs twice in one counts "
-              "twice.", list("aabb"), 3, 0.0),
+        _asks("parts", "two n-grams are the same only if all their tokens are the same. A token that occurs twice in "
+              "an n-gram counts twice.", list("aabb"), 3, 0.0),
         _asks("joined", _JOINED, ["a", "bc", "ab", "c"], 2, 0.0),
-        _asks("ids", "tokens may be numbers, as token ids are.", [1, 11, 11, 1, 1, 11], 2, 0.2),
+        _asks("ids", "tokens may also be numbers, such as token ids.", [1, 11, 11, 1, 1, 11], 2, 0.2),
         _asks("ids", "0 is a token id like any other.", [0, 0, 1], 1, 1 / 3),
         _asks("coded", _CODED, [1, 111, 11, 12, 11, 21, 111], 2, 0.0),
         _asks("coded", _CODED, [0, 1, 3, 0], 2, 0.0),
         _asks("coded", _CODED, [1, 0, 3], 2, 0.0),
         _asks("coded", _CODED, _CODES, 2, 0.0),
         _asks("coded", _CODED, _CODES[::-1], 2, 0.0),
-        _asks("a-str", "`tokens` may be a str: its characters are the tokens.", "abababab", 3, 4 / 6),
+        _asks("a-str", "`tokens` may be a str. Its characters are then the tokens.", "abababab", 3, 4 / 6),
         _asks("as-they-are", _AS_THEY_ARE, _TEXT, 1, 0.4),
         _asks("as-they-are", _AS_THEY_ARE, ["A", "a", " a", "a ", "", ".", "a."], 1, 0.0),
         _asks("none", _NONE, "", 1, None),

@@ -65,11 +65,11 @@ _TURNED = [[[1.0, 3.0, 2.5], [2.0, -1.0, 1.5]], [[4.0, 6.0, 5.75], [0.0, -2.0, -
 _CUBE, _CUBE_TEXT = made(3, 4, 9, by=5, modulo=108, minus=50, over=8)
 _FINE = [8.7109375, 8.5153076, 8.0001953, 2.2]
 _OFF = "None and 0 switch the filter off: every token is kept."
-_RANGE = "a min_p below 0 or above 1 is no share. Raise a ValueError for it."
+_RANGE = "a min_p below 0 or above 1 makes no sense as a share. Raise a ValueError for it."
 _MINUS_INF = "a token that was dropped before has the logit -inf and stays dropped."
 _TINY = (
-    "in float32 the probabilities of unlikely tokens round to 0, and then they cannot be compared. Compare logits: a "
-    "share of the probability is a distance between two logits."
+    "in float32 the probabilities of unlikely tokens round to 0, and then they can no longer be compared. Compare "
+    "logits instead."
 )
 
 EXERCISE = FunctionExercise(
@@ -81,8 +81,9 @@ EXERCISE = FunctionExercise(
     minutes=10,
     hints=(
         "A token stays if its probability is at least min_p times that of the likeliest token in its row.",
-        "The sum in softmax cancels: p >= min_p * p_max is the same as x >= x_max + ln(min_p).",
-        "`amax(-1, keepdim=True)` is the largest of each row, and `masked_fill` writes -inf. Treat None and 0 first.",
+        "You need no softmax, because its sum cancels: p >= min_p * p_max means the same as x >= x_max + ln(min_p).",
+        "`amax(-1, keepdim=True)` gives the largest logit of each row, and `masked_fill` writes -inf. Deal with None "
+        "and 0 first.",
     ),
     reference=min_p_filter,
     cases=(
@@ -90,35 +91,36 @@ EXERCISE = FunctionExercise(
         Case("probabilities", PROBABILITIES, _HAND, Recognises(probabilities_of(_RIGHT))),
         Case("finite-fill", FINITE_FILL, _HAND, Recognises(other_fill(_FOUR, _RIGHT))),
         Case("input-returned", NOTHING_DROPPED, _HAND, Recognises(_FOUR)),
-        Case("absolute", "each probability was compared with min_p itself. The limit is a share of the likeliest "
-             "token's probability.", _HAND, Recognises(top_k(_FOUR, 2))),
-        Case("subtracts-share", "min_p was subtracted from the largest logit. A factor between probabilities is a "
-             "distance between logits, and that distance is its logarithm.", _HAND, Recognises(top_k(_FOUR, 1))),
-        Case("share-of-logit", "the largest logit was multiplied by min_p. It is the probability of which a share is "
-             "taken.", _on(_POSITIVE, 0.5), Recognises(top_k(_POSITIVE, 2))),
-        Case("other-axis", "the largest of each column was used. A row of logits lies along the last axis.",
+        Case("absolute", "each probability was compared with min_p itself. The limit is min_p times the probability "
+             "of the likeliest token.", _HAND, Recognises(top_k(_FOUR, 2))),
+        Case("subtracts-share", "min_p was subtracted from the largest logit. A factor between two probabilities "
+             "becomes a distance between two logits, and that distance is the factor's logarithm.",
+             _HAND, Recognises(top_k(_FOUR, 1))),
+        Case("share-of-logit", "the largest logit was multiplied by min_p. Take the share of the largest probability, "
+             "not of the logit.", _on(_POSITIVE, 0.5), Recognises(top_k(_POSITIVE, 2))),
+        Case("other-axis", "the largest logit of each column was used. A row of logits lies along the last axis.",
              _on(_COLUMNS, 0.4), Recognises(_oracle(_COLUMNS.T, 0.4).T)),
         Case("whole-tensor", "the largest logit of the whole tensor was used. Each row has its own.", _on(_ROWS, 0.4),
              Recognises(keep(_ROWS, lambda row: [i for i in range(3) if row[i] >= _ROWS.max() + math.log(0.4)]))),
-        Case("inverted", "what was to stay went, and what was to go stayed.", _HAND,
+        Case("inverted", "the tokens that should stay were dropped, and the others were kept.", _HAND,
              Recognises(np.where(np.isfinite(_RIGHT), -INF, _FOUR))),
-        Case("by-hand", "work it out by hand: a share of the largest probability is the limit, and tokens at or above "
-             "it stay as they are, where they are.", _HAND, Equals(_RIGHT, 0)),
+        Case("by-hand", "work it out by hand: multiply the largest probability by min_p. Tokens at or above this "
+             "limit stay unchanged in their places.", _HAND, Equals(_RIGHT, 0)),
         _asks("off", _OFF, _FOUR, None),
         _asks("off", _OFF, _FOUR, 0),
         _asks("off", _OFF, [-INF, 2.0, -3.0], 0.0),
-        _asks("one", "min_p = 1 keeps the likeliest token and every token tied with it.", [1.0, 2.5, 0.0, 2.5], 1),
-        _asks("one", "min_p = 1 keeps the likeliest token and every token tied with it.", [1.0, 2.5, 0.0], 1.0),
+        _asks("one", "min_p = 1 keeps the likeliest token and every token that ties with it.", [1.0, 2.5, 0.0, 2.5], 1),
+        _asks("one", "min_p = 1 keeps the likeliest token and every token that ties with it.", [1.0, 2.5, 0.0], 1.0),
         Case("out-of-range", _RANGE, _on(_FOUR, -0.1), Raises(ValueError)),
         Case("out-of-range", _RANGE, _on(_FOUR, 1.5), Raises(ValueError)),
         Case("out-of-range", _RANGE, _on(_FOUR, 2), Raises(ValueError)),
         _asks("per-row", "each row has its own largest logit and its own limit.", _ROWS, 0.4),
         _asks("minus-inf", _MINUS_INF, [-INF, 0.5, -INF, -0.25], 0.3),
         _asks("minus-inf", _MINUS_INF, [[-INF, -3.0], [1.0, -INF]], 1.0),
-        _asks("overflow", "exponentials of logits far from 0 are infinite, or all 0. Compare logits, or subtract the "
-              "largest first.", [1000.0, 999.0, 990.0], 0.1),
-        _asks("overflow", "exponentials of logits far from 0 are infinite, or all 0. Compare logits, or subtract the "
-              "largest first.", [-1001.0, -1000.0, -1004.0], 0.1),
+        _asks("overflow", "far from 0 the exponentials of the logits are all infinite or all 0. Compare logits, or "
+              "subtract the largest one first.", [1000.0, 999.0, 990.0], 0.1),
+        _asks("overflow", "far from 0 the exponentials of the logits are all infinite or all 0. Compare logits, or "
+              "subtract the largest one first.", [-1001.0, -1000.0, -1004.0], 0.1),
         _asks("axis-lost", AXIS_LOST, [[1.0, 3.0, 2.0]], 0.3),
         _asks("axis-lost", AXIS_LOST, [[4.0], [7.0]], 0.3),
         _asks("three-axes", "with three axes, (B, T, V), each of the B * T rows is filtered on its own.", [_ROWS], 0.4),

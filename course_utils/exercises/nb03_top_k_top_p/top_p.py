@@ -1,5 +1,8 @@
 """Exercise 03.top_p. Its logits are not log-probabilities: a constant is added, so that the two can be told apart."""
 
+# The reference is shown to learners as they would write it, without types.
+# mypy: allow-untyped-defs
+
 import numpy as np
 
 from course_utils.checker.answers import as_array, same
@@ -24,6 +27,17 @@ from course_utils.exercises.common.filters import (
 from course_utils.exercises.common.hints import ANY_LAYOUT, AXIS_LOST, OTHER_CALL
 from course_utils.exercises.common.inputs import Rows, args, made, turned, turned_text
 from course_utils.exercises.common.recognisers import any_of
+
+
+def top_p_filter(logits, p):
+    """Keep the fewest likeliest tokens of each row whose total probability reaches p."""
+    if p == 1:
+        return logits.clone()
+    ranked, places = logits.double().sort(dim=-1, descending=True, stable=True)
+    probs = ranked.softmax(dim=-1)
+    stays = probs.cumsum(dim=-1) - probs < p  # the total before the token is still below p
+    stays = stays.scatter(-1, places, stays)  # from the order of the ranking to that of the ids
+    return logits.masked_fill(~stays, float("-inf"))
 
 
 def _logits(*probs: float, shift: float = -1.0) -> np.ndarray:
@@ -84,22 +98,21 @@ _CUBE, _CUBE_TEXT = made(3, 4, 9, by=5, modulo=108, minus=50, over=11)
 _FOUR_AXES, _FOUR_AXES_TEXT = made(2, 1, 3, 3, by=7, modulo=18, over=4)
 _HAND = _on(_HALF, 0.8)
 
-_SMALL_P = "a small p is used as it is. The likeliest token always stays, and with it only as many as reach p."
+_SMALL_P = "use a small p as it is. The likeliest token always stays, and others stay only until p is reached."
 _TIES = (
-    "a comparison of logits or probabilities cannot tell equal tokens apart. Only as many as reach p stay, also of "
-    "equal ones."
+    "comparing logits or probabilities cannot tell equal tokens apart. Even of equal tokens, only as many stay as are "
+    "needed to reach p."
 )
-_P_ONE = "p = 1 needs every token, unlikely ones too, and may come as a whole number."
-_NEAR = (
-    "a total that has reached p by a little has reached it, and one just below has not. Nothing is added or rounded."
-)
-_TAIL = "in a long row p is used as it is too. A p near 1 still drops the tokens that are not needed, and no others."
+_P_ONE = "p = 1 needs every token, even the unlikely ones. (And p may be the whole number 1.)"
+_NEAR = "a total just above p has reached it, and a total just below p has not. Add nothing, and do not round."
+_TAIL = "use p as it is in a long row, too. A p near 1 still drops the tokens that are not needed, and only those."
 _OVERFLOW = (
-    "exponentials of logits far from 0 are infinite, or all 0. Subtract the largest logit first, or let softmax do it."
+    "far from 0 the exponentials of the logits are all infinite or all 0. Subtract the largest logit first, or let "
+    "softmax do it."
 )
 _MINUS_INF = (
-    "a token that was dropped before has the logit -inf and stays dropped. The others' probabilities are shares of "
-    "what is left."
+    "a token that was dropped before has the logit -inf and stays dropped. The other tokens share the whole "
+    "probability."
 )
 
 EXERCISE = FunctionExercise(
@@ -111,47 +124,51 @@ EXERCISE = FunctionExercise(
     minutes=15,
     hints=(
         "Sort from the likeliest down, and add probabilities up until p is reached.",
-        "A token stays if the total before it is still below p. So the one that takes the total past p stays.",
-        "The decision is made in sorted order. `scatter` with the sort's indices brings it back to the ids' order.",
+        "A token stays if the total of the tokens before it is still below p. So the token that takes the total past "
+        "p stays as well.",
+        "You decide in sorted order. `scatter` with the sort's indices brings the decision back to the order of the "
+        "ids.",
     ),
-    reference="course_utils.sampling:top_p_filter",
+    reference=top_p_filter,
     cases=(
         Case("a-mask", A_MASK, _HAND, Recognises(mask_of(_RIGHT_P))),
         Case("sorted-order", SORTED, _HAND, Recognises(any_of(np.sort(_RIGHT_P)[::-1], np.sort(_RIGHT_P)))),
         Case("probabilities", PROBABILITIES, _HAND, Recognises(probabilities_of(_RIGHT_P))),
         Case("finite-fill", FINITE_FILL, _HAND, Recognises(other_fill(_HALF, _RIGHT_P))),
         Case("other-call", OTHER_CALL, _on(_SIX, 0.45), Recognises(top_p(_SIX, 0.8))),
-        Case("complement", "the kept tokens reach 1 - p. It is p that they are to reach, from the likeliest down.",
+        Case("complement", "the kept tokens together reach 1 - p. They should reach p, counted from the likeliest "
+             "down.",
              _on(_MIX, 0.3), Recognises(top_k(_MIX, 3))),
-        Case("unnormalised", "only the likeliest token is left, and alone it does not reach p. What is added up must "
-             "be probabilities, which sum to 1.", _on(_MIX, 0.8), Recognises(top_k(_MIX, 1))),
-        Case("crossing-token", "the token that takes the total past p was dropped too, so less than p is left. It "
-             "belongs to the kept ones.", _HAND, Recognises(top_k(_HALF, 1))),
-        Case("all-dropped", "no token is left. At least the likeliest stays.", _on(_PEAK, 0.8), Recognises([-INF] * 3)),
-        Case("share-of-tokens", "this is the share p of the number of tokens. p is a share of probability.",
+        Case("unnormalised", "only the likeliest token is left, and it does not reach p by itself. The numbers that "
+             "you add up must be probabilities, which sum to 1.", _on(_MIX, 0.8), Recognises(top_k(_MIX, 1))),
+        Case("crossing-token", "the token that takes the total past p was dropped, so the kept tokens have less than "
+             "p. Keep that token too.", _HAND, Recognises(top_k(_HALF, 1))),
+        Case("all-dropped", "no token is left. At least the likeliest token always stays.",
+             _on(_PEAK, 0.8), Recognises([-INF] * 3)),
+        Case("share-of-tokens", "this keeps a share p of the number of tokens. But p is a share of the probability.",
              _on(_STEEP, 0.8), Recognises(top_k(_STEEP, 4))),
-        Case("threshold", "each probability was compared with a limit. It is their running total, from the likeliest "
-             "down, that must reach p.", _on(_SIX, 0.7),
+        Case("threshold", "each probability was compared with a limit. Compare p with the running total instead, from "
+             "the likeliest token down.", _on(_SIX, 0.7),
              Recognises(any_of(*map(_above, (0.7, 0.3 * 0.7, 0.29, 0.3 * 0.3))))),
-        Case("sums-logits", "it is probabilities that add up to p. Logits were added: turn them into probabilities "
-             "first.", _on(_POSITIVE, 0.8), Recognises(top_k(_POSITIVE, 1))),
-        Case("one-token-too-many", "one more token than needed was kept. The one that takes the total past p is the "
-             "last that stays.", _on(_SIX, 0.7), Recognises(top_k(_SIX, 4))),
+        Case("sums-logits", "logits were added up. Turn them into probabilities first: it is the probabilities that "
+             "have to reach p.", _on(_POSITIVE, 0.8), Recognises(top_k(_POSITIVE, 1))),
+        Case("one-token-too-many", "one token more than needed was kept. The token that takes the total past p is the "
+             "last one that stays.", _on(_SIX, 0.7), Recognises(top_k(_SIX, 4))),
         Case("input-returned", NOTHING_DROPPED, _HAND, Recognises(_HALF)),
-        Case("unsorted", "the total ran in the order of the ids. It begins with the likeliest token.",
+        Case("unsorted", "the total was added up in the order of the ids. Begin with the likeliest token.",
              _on(_ORDER, 0.55), Recognises([_ORDER[0], _ORDER[1], -INF])),
-        Case("mask-not-unsorted", "the right number of tokens stays, but other ones. The decision was made in sorted "
-             "order and applied in the order of the ids.", _on(_ORDER, 0.55),
+        Case("mask-not-unsorted", "the right number of tokens stays, but they are the wrong ones. The decision was "
+             "made in sorted order and then applied in the order of the ids.", _on(_ORDER, 0.55),
              Recognises(any_of([_ORDER[0], -INF, -INF], [-INF, -INF, _ORDER[2]]))),
-        Case("gathered", "the kept logits stand at other ids. `gather` reads from the places that the sort gives; to "
-             "bring the decision back, `scatter` writes to them.", _on(_ORDER, 0.55),
+        Case("gathered", "the kept logits stand at the wrong ids. `gather` reads from the places that the sort gives. "
+             "To bring the decision back you have to write to them, with `scatter`.", _on(_ORDER, 0.55),
              Recognises([-INF, -INF, _ORDER[1]])),
-        Case("by-hand", "sort by hand, add up until the total reaches p, and mark what was added. Those tokens stay as "
-             "they are, where they are.", _HAND, Equals(_RIGHT_P)),
+        Case("by-hand", "sort by hand, add up until the total reaches p, and mark what you added. These tokens stay "
+             "unchanged in their places.", _HAND, Equals(_RIGHT_P)),
         Case("other-call", OTHER_CALL, _on(_HALF[::-1], 0.8), Recognises(any_of(_RIGHT_P, [*_HALF[:0:-1], -INF]))),
-        _asks("peaked", "the likeliest token alone reaches p, so it alone stays.", _PEAK, 0.8),
+        _asks("peaked", "the likeliest token reaches p by itself, so no other token stays.", _PEAK, 0.8),
         _asks("small-p", _SMALL_P, _HALF, 0.01),
-        _asks("small-p", "even for a tiny p one token stays. 1 - p rounds to 1 here: compare with p itself.", _HALF,
+        _asks("small-p", "even for a tiny p one token stays. Here 1 - p rounds to 1, so compare with p itself.", _HALF,
               1e-8),
         _asks("small-p", _SMALL_P, _FLAT, 0.05, f"logits {_FLAT_TEXT}"),
         _asks("near-p", _NEAR, _logits(0.3, 0.5002, 0.1998), 0.5),
@@ -164,8 +181,9 @@ EXERCISE = FunctionExercise(
         _asks("near-p", _NEAR, [1000.25, 1000.0, 999.75], 0.4),
         _tied("exact-ties", _TIES, _logits(0.4, 0.3, 0.3), 0.5, 2),
         _tied("exact-ties", _TIES, [2.0, 2.0, 2.0, 2.0], 0.6, 3),
-        Case("other-axis", "tokens of other rows were sorted or added up together. A row of logits is a distribution "
-             "of its own, along the last axis.", _on(_COLUMNS, 0.5), Recognises(top_p(_COLUMNS.T, 0.5).T)),
+        Case("other-axis", "tokens of different rows were sorted or added up together. Each row is a separate "
+             "distribution, and it lies along the last axis.",
+             _on(_COLUMNS, 0.5), Recognises(top_p(_COLUMNS.T, 0.5).T)),
         _asks("per-row", "each row has its own order and its own number of tokens.", _PER_ROW, 0.8),
         _asks("minus-inf", _MINUS_INF, [-1.0, -INF, 0.5, -INF, -0.5], 0.7),
         _asks("minus-inf", _MINUS_INF, [-INF, 0.5], 1.0),
@@ -180,16 +198,16 @@ EXERCISE = FunctionExercise(
              Equals(top_p(_TURNED, 0.8)), error_is_typical=True),
         _asks("any-size", ANY_SIZE, _CUBE, 0.75, f"logits {_CUBE_TEXT}"),
         _asks("any-size", ANY_SIZE, _FOUR_AXES, 0.85, f"logits {_FOUR_AXES_TEXT}"),
-        _asks("long-row", "in a long row many tokens may be needed. Their number has no limit.", _SIXTY, 0.9,
+        _asks("long-row", "in a long row many tokens may be needed. Set no limit on their number.", _SIXTY, 0.9,
               f"logits {_SIXTY_TEXT}"),
-        _asks("long-row", "in a long row many tokens may be needed, and each has a small probability. Their number has "
-              "no limit.", _LONG, 0.9, f"logits {_LONG_TEXT}"),
+        _asks("long-row", "in a long row many tokens may be needed, each with a small probability. Set no limit on "
+              "their number.", _LONG, 0.9, f"logits {_LONG_TEXT}"),
         _asks("long-row", _TAIL, _SIXTY, 0.97, f"logits {_SIXTY_TEXT}"),
         _asks("long-row", _TAIL, _LONG, 0.995, f"logits {_LONG_TEXT}"),
         _asks("small-p", _SMALL_P, _LONG, 0.0072, f"logits {_LONG_TEXT}"),
-        _tied("reached-p", "two tokens of 0.25 have reached 0.5, and a third one stayed. A total that is equal to p "
-              "has reached it: a token stays only if the total before it is below p.", [0.0, 0.0, 0.0, 0.0], 0.5, 2),
-        _asks("p-one-tail", "p = 1 keeps every token. In float32 the running total is 1 before the last of them: add "
-              "up in float64, or let p = 1 through.", [0.0, -1.0, -30.0], 1.0),
+        _tied("reached-p", "two tokens of 0.25 have reached 0.5, but a third one stayed. A total that equals p has "
+              "reached it: a token stays only if the total before it is below p.", [0.0, 0.0, 0.0, 0.0], 0.5, 2),
+        _asks("p-one-tail", "p = 1 keeps every token. In float32 the running total rounds to 1 before the last token. "
+              "Add up in float64, or return early for p = 1.", [0.0, -1.0, -30.0], 1.0),
     ),
 )  # fmt: skip

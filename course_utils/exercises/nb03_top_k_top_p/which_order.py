@@ -44,7 +44,8 @@ EXERCISE = ValueExercise(
     difficulty="medium",
     minutes=8,
     hints=(
-        "Compute both orders. In one of them top-p sees probabilities that the temperature has sharpened.",
+        "Compute the kept set in both orders. In one of them, top-p sees probabilities that the temperature has "
+        "already sharpened.",
         "A sharper distribution reaches p with fewer tokens.",
     ),
     reference='A low temperature sharpens. After it, token 0 alone has .88 and reaches .8, so the kept set is {0}. '
@@ -54,8 +55,8 @@ EXERCISE = ValueExercise(
     misconceptions=(
         Misconception("swapped", "the two are the wrong way round. A temperature below 1 sharpens: what does a sharper "
                       "distribution need to reach p?", _is_order(_TRUNCATION, _TEMPERATURE)),
-        Misconception("same-order-twice", "both kept sets have the same order. The same logits and settings would then "
-                      "give two results.", lambda answer: _same_twice(_read_order(answer))),
+        Misconception("same-order-twice", "both kept sets name the same order. But the same logits, settings and "
+                      "order cannot give two results.", lambda answer: _same_twice(_read_order(answer))),
         Misconception("incomplete", "one kept set has no answer yet.",
                       lambda answer: len(_open(answer.values())) == 1 or len(answer) == 1),
     ),

@@ -90,62 +90,66 @@ EXERCISE = FunctionExercise(
     difficulty="medium",
     minutes=15,
     hints=(
-        "Four steps: scores of every query and key, the mask, softmax, the weighted mean of the values.",
+        "There are four steps: compute a score for every query and key, apply the mask, apply softmax, and take the "
+        "weighted mean of the values.",
         "The scores are q @ k.T, (T, S), divided by the square root of the number of dimensions, q.shape[-1].",
         "Scores of hidden keys become -inf before softmax (`masked_fill` with ~mask). Softmax runs over the keys, the "
         "last axis; the weights (T, S) times v (S, Dv) are the answer.",
     ),
     reference=attend,
     cases=(
-        Case("weights-too", "there are two things here. The exercise asks for one tensor, the mixtures (T, Dv), "
-             "without the weights.", _HAND,
+        Case("weights-too", "these are two results. Return one tensor only, the weighted means (T, Dv), without the "
+             "weights.", _HAND,
              Recognises(lambda value: isinstance(value, tuple | list) and len(value) == 2)),
-        Case("weights-only", "these are the weights. Multiply them with the values: each query receives the weighted "
-             "mean of v.", _HAND, Recognises(_softmax(_HIDDEN))),
+        Case("weights-only", "these are the weights. Multiply them by the values: each query receives a weighted mean "
+             "of v.", _HAND, Recognises(_softmax(_HIDDEN))),
         Case("not-scaled", "the dot products were not divided. Divide them by the square root of the number of "
              "dimensions before softmax.", _HAND, Recognises(_scaled(_DOTS))),
-        Case("divided-by-d", "the dot products were divided by the number of dimensions. It is the square root of that "
-             "number.", _HAND, Recognises(_scaled(_DOTS / 4))),
+        Case("divided-by-d", "the dot products were divided by the number of dimensions. Divide by the square root of "
+             "that number.", _HAND, Recognises(_scaled(_DOTS / 4))),
         Case("divided-by-norms", "the dot products were divided by the lengths of the two vectors. Divide by the "
-             "square root of how many dimensions there are, whatever the vectors hold.", _HAND,
+             "square root of the number of dimensions, whatever the vectors contain.", _HAND,
              Recognises(_scaled(_DOTS / _LENGTHS))),
-        Case("other-dimension", "the root of another size was taken. D is the number of dimensions of a query, "
-             "q.shape[-1], not of a value and not the number of keys.", _HAND,
+        Case("other-dimension", "this is the square root of another size. D is the number of dimensions of a query, "
+             "q.shape[-1]. It is neither the size of a value nor the number of keys.", _HAND,
              Recognises(lambda value: _scaled(_DOTS / 2**0.5)(value) or _scaled(_DOTS / 3**0.5)(value))),
         Case("mask-ignored", "every query has seen every key. Where the mask is False, the weight must be 0.", _HAND,
              Recognises(_mixed(_softmax(_SCORES)))),
         Case("hidden-zero", "the scores of hidden keys are 0, and a score of 0 still has a share in softmax. Use -inf.",
              _HAND, Recognises(_mixed(_softmax(np.where(_CAUSAL, _SCORES, 0))))),
-        Case("mask-added", "the mask was added to the scores as 0 and 1. True and False say who may; put -inf where it "
-             "is False.", _HAND, Recognises(_mixed(_softmax(_SCORES + _CAUSAL)))),
-        Case("not-renormalised", "the weights of a row no longer add up to 1: hidden ones were set to 0 after softmax. "
-             "Hide scores before it, and the others share all of the weight.", _HAND,
+        Case("mask-added", "the mask was added to the scores as 0 and 1. It says who may attend: put -inf where it is "
+             "False.", _HAND, Recognises(_mixed(_softmax(_SCORES + _CAUSAL)))),
+        Case("not-renormalised", "the weights of a row no longer add up to 1, because hidden ones were set to 0 after "
+             "softmax. Hide the scores before softmax, and the other keys share the whole weight.", _HAND,
              Recognises(_mixed(_softmax(_SCORES) * _CAUSAL))),
-        Case("other-axis", "softmax ran over the queries. Each query shares out a weight of 1 among the keys: the last "
-             "axis of the scores.", _HAND,
+        Case("other-axis", "softmax ran over the queries. Each query shares out a weight of 1 among the keys, so "
+             "softmax has to run over the last axis of the scores.", _HAND,
              Recognises(lambda value: _mixed(_softmax(_HIDDEN, 0))(value) or _mixed(_softmax(_HIDDEN.T, 0))(value))),
-        Case("no-softmax", "the scores themselves were multiplied with the values. Softmax makes them weights first, "
-             "which are not negative and add up to 1.", _HAND, Recognises(_mixed(np.where(_CAUSAL, _SCORES, 0)))),
+        Case("no-softmax", "the scores themselves were multiplied by the values. Turn them into weights with softmax "
+             "first.", _HAND, Recognises(_mixed(np.where(_CAUSAL, _SCORES, 0)))),
         Case("inverted", "hidden and allowed keys have changed places. True means that a query may attend to a key.",
              _given(_Q, _K, _V, _LAST_SEEN), Recognises(_attended(_Q, _K, _V, ~np.array(_LAST_SEEN)))),
-        _asks("by-hand", "take one row at a time: its scores with the allowed keys, softmax over these alone, then the "
-              "weighted mean of their values.", _Q, _K, _V, _CAUSAL),
-        _asks("mask-decides", "this mask is not a triangle. Only the mask says who may attend, here also to a later "
-              "key, or not to oneself.", _Q, _K, _V, _LAST_SEEN),
-        _asks("sizes", "two queries, three keys, values of four dimensions: T, S, D and Dv are independent sizes.",
+        _asks("by-hand", "take one row at a time: compute its scores with the allowed keys, softmax over these alone, "
+              "and then the weighted mean of their values.", _Q, _K, _V, _CAUSAL),
+        _asks("mask-decides", "this mask is not a triangle. The mask alone says who may attend. Here a query may even "
+              "attend to a later key, or not to its own.", _Q, _K, _V, _LAST_SEEN),
+        _asks("sizes", "here are two queries, three keys, and values of four dimensions. T, S, D and Dv do not depend "
+              "on each other.",
               *_WIDE, [[True, True, False], [True, False, True]]),
-        _asks("smallest", "one query and one key that it may read: the weight is 1, and the answer is (1, Dv).",
+        _asks("smallest", "there is one query, and one key that it may read. The weight is 1, and the answer has the "
+              "shape (1, Dv).",
               [[3.0, 1.0]], [[2.0, -1.0]], [[7.0, -2.0, 4.0]], [[True]]),
         _asks("overflow", "exponentials of large scores are infinite. Subtract the largest score of the row first, or "
               "let softmax do it.", _TO_FAR, _FAR, [[4.0], [8], [100]], [[True, True, True]]),
-        _asks("hidden-maximum", "the largest score of this row belongs to a hidden key. Hide it first; only allowed "
-              "scores decide what is subtracted.", _TO_FAR, [[100.0, 0, 0, 0], [0, 1, 0, 0], [0, 2, 0, 0]],
+        _asks("hidden-maximum", "the largest score of this row belongs to a hidden key. Hide it first, so that only "
+              "allowed scores decide what is subtracted.", _TO_FAR, [[100.0, 0, 0, 0], [0, 1, 0, 0], [0, 2, 0, 0]],
               [[100.0], [4], [8]], [[False, True, True]]),
-        _asks("finite-fill", "the allowed scores are very low here, and a hidden key was not hidden: a finite number "
-              "stands in place of -inf.", [[-200.0, 0, 0, 0]], _FAR, [[4.0], [8], [100]], [[True, True, False]]),
-        _asks("one-maximum", "each row has a largest score of its own. Subtracting that of another row leaves only "
-              "zeros.", [[200.0, 0, 0, 0], [-200, 0, 0, 0]], _FAR, [[4.0], [8], [100]], [[True, True, False]] * 2),
-        _asks("any-size", "small inputs come out right and a larger one does not. Look for a size that is written into "
+        _asks("finite-fill", "the allowed scores are very low here, so a finite number in place of -inf does not hide "
+              "a key.", [[-200.0, 0, 0, 0]], _FAR, [[4.0], [8], [100]], [[True, True, False]]),
+        _asks("one-maximum", "the largest score of another row was subtracted, and all exponentials of this row "
+              "became 0. Subtract each row's own largest score.",
+              [[200.0, 0, 0, 0], [-200, 0, 0, 0]], _FAR, [[4.0], [8], [100]], [[True, True, False]] * 2),
+        _asks("any-size", "small inputs come out right and a larger one does not. Look for a size that is fixed in "
               "the code.", _BIG_Q, _BIG_K, _BIG_V, _BIG_MASK, _BIG_TEXT),
     ),
 )  # fmt: skip

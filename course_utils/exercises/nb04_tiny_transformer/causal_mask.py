@@ -1,5 +1,9 @@
 """Exercise 04.causal_mask. Its answers are True and False, which other exercises do not take for numbers."""
 
+# The reference is shown to learners as they would write it, without types. It imports torch itself, since the list of
+# exercises must be read without torch.
+# mypy: allow-untyped-defs
+
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -9,6 +13,16 @@ import numpy as np
 from course_utils.checker.answers import as_array
 from course_utils.checker.exercise import Call, Case, FunctionExercise, Holds, Recognises
 from course_utils.exercises.common.inputs import Rows
+
+
+def causal_mask(n_query, n_key):
+    """Which keys each query may attend to: bool (n_query, n_key); the queries are the last tokens."""
+    import torch
+
+    queries = torch.arange(n_key - n_query, n_key)[:, None]  # their positions, as a column
+    keys = torch.arange(n_key)[None, :]  # as a row
+    return keys <= queries
+
 
 _MOST = 1_000_000  # entries of an answer that are read
 
@@ -73,7 +87,7 @@ def _asks(hint_id: str, hint: str, n_query: int, n_key: int) -> Case:
     return Case(hint_id, hint, _given(n_query, n_key), test, error_is_typical=True)
 
 
-_ONE_OF_ONE = "the first token of all attends to itself: one row, one column, (1, 1)."
+_ONE_OF_ONE = "the very first token attends to itself. The answer has one row and one column, (1, 1)."
 
 
 def _small(sizes: tuple[int, int]) -> Case:
@@ -89,18 +103,15 @@ def _small(sizes: tuple[int, int]) -> Case:
 _ALL_SMALL = [(n_query, n_key) for n_key in range(1, 9) for n_query in range(1, n_key + 1)]
 _HAND = _given(3, 5)
 _RIGHT = _mask(3, 5)
-_BACK = "an earlier call's mask came back. Nothing is kept between calls: both numbers of this call decide."
+_BACK = "the mask of an earlier call came back. Keep nothing between calls: the two numbers of this call decide."
 _FIXED = (
-    "small masks come out right and a larger one does not. Look for a size that is written into the code, or for "
-    "positions in a dtype that cannot hold them."
+    "small masks come out right and a larger one does not. Look for a size that is fixed in the code, or for "
+    "positions in a dtype that is too small for them."
 )
-_ALL_NEW = "with nothing cached the queries are all the tokens: query i may attend to the keys 0 to i."
-_ONE_QUERY = (
-    "one new token is the last of all, and no key lies in its future. It may attend to every one, and the answer is "
-    "one row: (1, n_key)."
-)
+_ALL_NEW = "nothing is cached here, so the queries are all the tokens. Query i may attend to the keys 0 to i."
+_ONE_QUERY = "a single new token is the last of all, so it may attend to every key. The answer is one row, (1, n_key)."
 _CHUNK = (
-    "any number of queries may follow any number of earlier tokens: query i stands at position n_key - n_query + i."
+    "any number of queries may follow any number of earlier tokens. Query i stands at position n_key - n_query + i."
 )
 
 EXERCISE = FunctionExercise(
@@ -111,48 +122,52 @@ EXERCISE = FunctionExercise(
     minutes=10,
     hints=(
         "The queries are the last n_query of the n_key tokens. At which position does query 0 stand?",
-        "Query i stands at position n_key - n_query + i, and may attend to the keys at 0 up to its own position.",
+        "Query i stands at position n_key - n_query + i. It may attend to the keys from position 0 up to its own "
+        "position.",
         "Compare a column of query positions with a row of key positions, or shift the diagonal of `tril`.",
     ),
-    reference="course_utils.transformer:causal_mask",
+    reference=causal_mask,
     cases=(
-        Case("added-mask", "this is a mask to be added to scores. Asked for is who may attend: True or False.", _HAND,
+        Case("added-mask", "this is a mask that is added to the scores. Return True and False, which say who may "
+             "attend.", _HAND,
              Recognises(_added)),
-        Case("not-bool", "these are numbers. A mask of 0s and 1s would be added to the scores, where a mask of True "
-             "and False hides keys. Give it the dtype bool.", _HAND, Recognises(_numbers)),
+        Case("not-bool", "these are numbers. A mask of numbers would be added to the scores, while a mask of True and "
+             "False hides keys. Give it the dtype bool.", _HAND, Recognises(_numbers)),
         Case("turned", "the rows are keys and the columns are queries. Each query has a row: (n_query, n_key).", _HAND,
              Recognises(_shaped((5, 3)))),
-        Case("square", "this mask is square. There are n_query rows, since only the new tokens ask, and n_key columns, "
-             "since earlier tokens are asked too.", _HAND, Recognises(_shaped((3, 3), (5, 5)))),
-        Case("extra-axes", "the mask has axes too many. Those for rows of a batch and for heads are not asked for: "
-             "only (n_query, n_key).", _HAND, Recognises(lambda value: _bools(value).ndim > 2)),
-        Case("inverted", "True and False have changed places. Here True says that a query may attend; some libraries "
-             "mark what is hidden.", _HAND, Recognises(_equals(_rows(3, 5, lambda query, key: key > query)))),
+        Case("square", "this mask is square. It needs n_query rows, because only the new tokens have queries, and "
+             "n_key columns, because all tokens have keys.", _HAND, Recognises(_shaped((3, 3), (5, 5)))),
+        Case("extra-axes", "the mask has too many axes. Leave out those for the batch and for the heads: the shape is "
+             "(n_query, n_key).", _HAND, Recognises(lambda value: _bools(value).ndim > 2)),
+        Case("inverted", "True and False are swapped. Here True means that a query may attend. (Some libraries mark "
+             "the hidden keys instead.)", _HAND, Recognises(_equals(_rows(3, 5, lambda query, key: key > query)))),
         Case("top-left", "the triangle begins in the top left corner, as if the queries were the first tokens. They "
-             "are the last ones, after what is cached.", _HAND,
+             "are the last ones, and the cached tokens come before them.", _HAND,
              Recognises(_equals(_rows(3, 5, lambda query, key: key <= query - 2)))),
-        Case("no-mask", "nothing is hidden. A query would see tokens of its own future.", _HAND,
+        Case("no-mask", "nothing is hidden. A query would see tokens that come after it.", _HAND,
              Recognises(_equals(_rows(3, 5, lambda query, key: True)))),
-        Case("not-itself", "a token may attend to itself too. Its own key is the last one that it sees.", _HAND,
+        Case("not-itself", "a token may also attend to itself. Its own key is the last one that it sees.", _HAND,
              Recognises(_equals(_rows(3, 5, lambda query, key: key < query)))),
-        Case("one-ahead", "each query sees one key of its future. That is the token that it is to predict.", _HAND,
+        Case("one-ahead", "each query sees one key too many: that of the next token, which the model has to predict.",
+             _HAND,
              Recognises(_equals(_rows(3, 5, lambda query, key: key <= query + 1)))),
-        Case("cached-hidden", "the earlier tokens are hidden. They lie in the past of every query, and reading them is "
-             "what a cache is for.", _HAND, Recognises(_equals(_rows(3, 5, lambda query, key: 2 <= key <= query)))),
-        Case("cached-only", "only the tokens before the new ones are seen. The new ones see each other too, up to "
-             "themselves.", _HAND, Recognises(_equals(_rows(3, 5, lambda query, key: key < 2)))),
-        Case("itself-only", "each query sees one key only. All keys up to its own position are asked for.", _HAND,
+        Case("cached-hidden", "the earlier tokens are hidden. They come before every query, and a cache exists so "
+             "that queries can read them.",
+             _HAND, Recognises(_equals(_rows(3, 5, lambda query, key: 2 <= key <= query)))),
+        Case("cached-only", "each query sees only the cached tokens. It also sees the new ones, up to itself.",
+             _HAND, Recognises(_equals(_rows(3, 5, lambda query, key: key < 2)))),
+        Case("itself-only", "each query sees one key only. It should see all keys up to its own position.", _HAND,
              Recognises(_equals(_rows(3, 5, lambda query, key: key == query),
                                 _rows(3, 5, lambda query, key: key == query - 2)))),
-        Case("future", "the queries see the future and not the past: it is the other triangle.", _HAND,
+        Case("future", "the queries see the future and not the past. Take the other triangle.", _HAND,
              Recognises(_equals(_rows(3, 5, lambda query, key: key >= query),
                                 _rows(3, 5, lambda query, key: key >= query - 2),
                                 _rows(3, 5, lambda query, key: key > query - 2)))),
-        Case("mirrored", "the triangle lies the wrong way round: rows or columns are counted from the end. Row 0 is "
-             "the earliest query, column 0 the earliest key.", _HAND,
+        Case("mirrored", "the triangle is mirrored, because rows or columns are counted from the end. Row 0 is the "
+             "earliest query, and column 0 the earliest key.", _HAND,
              Recognises(_equals(_RIGHT[:, ::-1], _RIGHT[::-1], _RIGHT[::-1, ::-1]))),
-        _asks("by-hand", "draw the table: three queries at the positions 2, 3 and 4, five keys. Mark each key that "
-              "does not lie after the query.", 3, 5),
+        _asks("by-hand", "draw the table by hand: three queries at the positions 2, 3 and 4, and five keys. Mark each "
+              "key that does not come after the query.", 3, 5),
         Case("earlier-call", _BACK, Call("n_query = 2 and n_key = 5, after a call with 3 and 5", lambda: (2, 5)),
              Recognises(lambda value: _equals(_RIGHT)(value) or len(_bools(value)) == 3)),
         Case("earlier-call", _BACK, Call("n_query = 3 and n_key = 6, after a call with 3 and 5", lambda: (3, 6)),

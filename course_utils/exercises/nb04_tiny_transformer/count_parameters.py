@@ -88,16 +88,19 @@ def _parts(value: object) -> bool:
 
 
 _GQA = (
-    "keys and values were given as many heads as queries have. There are n_kv_head of them, so their matrices are "
+    "keys and values were given as many heads as queries. They have only n_kv_head heads, so their matrices are "
     "narrower."
 )
-_ONE_LAYER = "each layer has weights of its own: its part counts n_layer times."
-_TIES = "with tie_embeddings the embedding is used as the head too. It is one table, and it counts once."
-_BY_CONFIG = "read every size from the config: this one differs from the first example in what is shown above."
-_NO_WEIGHTS = "this setting changes how the model computes, and adds no weight: the number stays."
-_INNER = "the width of the feed-forward part is `config.n_inner`. The config has worked it out where None was given."
-_SMALL = "even the smallest model has every part once: a table, a layer, a norm and a head."
-_LARGE = "small models come out right and a larger one does not. Every size is multiplied as it is."
+_ONE_LAYER = "every layer has its own weights, so a layer's part counts n_layer times."
+_TIES = "with tie_embeddings the embedding is also used as the head. It is one table and counts once."
+_BY_CONFIG = "read every size from the config. This config differs from the first example in the settings shown above."
+_NO_WEIGHTS = "this setting changes how the model computes, but it adds no weight. The number stays the same."
+_INNER = (
+    "the width of the feed-forward block is `config.n_inner`. Where None was given, the config has already worked it "
+    "out."
+)
+_SMALL = "even the smallest model has every part: a table, a layer, a norm and a head."
+_LARGE = "small models come out right and a larger one does not. Use every size as it is."
 
 EXERCISE = FunctionExercise(
     id="04.count_parameters",
@@ -106,25 +109,26 @@ EXERCISE = FunctionExercise(
     difficulty="medium",
     minutes=12,
     hints=(
-        "Go through the parts: the embedding, a layer (times n_layer), the last norm, the head.",
-        "A matrix from n to m has n * m weights. Queries have n_head heads of head_dim, keys and values n_kv_head.",
-        "Seven matrices and two norms make a layer: q, k, v, out; gate, up, down. Rotary positions have no weights.",
+        "Go through the parts of the model: the embedding, one layer (times n_layer), the last norm, and the head.",
+        "A matrix from n to m numbers has n * m weights. Queries have n_head heads of head_dim numbers; keys and "
+        "values have n_kv_head such heads.",
+        "A layer has seven matrices (q, k, v, out, gate, up and down) and two norms. Rotary positions have no weights.",
     ),
     reference=count_parameters,
     cases=(
-        Case("not-the-count", "this is a multiple of the number of parameters: bytes, or millions. Asked for is how "
-             "many there are.", _HAND,
+        Case("not-the-count", "this is in another unit, such as bytes or millions. Return the number of parameters "
+             "itself.", _HAND,
              Recognises(any_of(*(_RIGHT * n for n in (2, 4, 8)), _RIGHT / 1e6, _RIGHT / 1e3))),
         Case("earlier-call", EARLIER_CALL, Call(f"{_HAND.shows} in a second call", _HAND.args), Recognises(2 * _RIGHT)),
         Case("kv-heads", _GQA, _HAND, Recognises(_count(_BASE, K=6))),
         Case("kv-once", "keys and values are two matrices, each n_kv_head heads wide. One of them is missing.", _HAND,
              Recognises(any_of(_count(_BASE, ("k",)), _count(_BASE, ("k", "v"))))),
         Case("one-layer", _ONE_LAYER, _HAND, Recognises(_count(_BASE, L=1))),
-        Case("outside-a-layer", "embedding, last norm or head were counted once a layer. They stand outside of the "
-             "layers and count once.", _HAND,
+        Case("outside-a-layer", "the embedding, the last norm or the head was counted once for each layer. They stand "
+             "outside the layers and count once.", _HAND,
              Recognises(any_of(*(_RIGHT + 2 * _EACH[name] for name in _EACH), _RIGHT + 2 * (_EACH["tables"] + 24)))),
-        Case("one-table", "embedding and head are two tables here, each n_embd wide with a row for each token. Only "
-             "tied ones are the same.", _HAND,
+        Case("one-table", "the embedding and the head are two tables here, each with a row of n_embd weights for each "
+             "token. They are one table only if they are tied.", _HAND,
              Recognises(any_of(_count(_BASE, ("head",)), _count(_BASE, ("head", "embedding"))))),
         Case("last-norm", "the norm after the last layer has weights too, n_embd of them.", _HAND,
              Recognises(_count(_BASE, ("norm",)))),
@@ -147,14 +151,14 @@ EXERCISE = FunctionExercise(
                                _count(_BASE, extra=lambda s: s["S"] * s["D"] // 2)))),
         Case("two-matrices", "the feed-forward part has three matrices: gate, up and down.", _HAND,
              Recognises(_count(_BASE, ("gate",)))),
-        Case("no-gate-half", "part of the feed-forward was left out. Gate and up lead from n_embd to n_inner, down "
-             "leads back.", _HAND,
+        Case("no-gate-half", "a part of the feed-forward block was left out. Gate and up lead from n_embd to n_inner, "
+             "and down leads back.", _HAND,
              Recognises(any_of(_count(_BASE, ("gate", "up")), _count(_BASE, ("gate", "up", "down"))))),
         Case("out-projection", "after attention one more matrix mixes the heads: from n_embd to n_embd.", _HAND,
              Recognises(_count(_BASE, ("o",)))),
-        Case("four-times", "the feed-forward part was taken to be four times, or 8/3, as wide as the model. Its width "
-             "is `config.n_inner`.", _HAND, Recognises(any_of(*(_count(_BASE, I=n) for n in (96, 64))))),
-        Case("parts", "these are the sizes of parts. Asked for is their sum.", _HAND, Recognises(_parts)),
+        Case("four-times", "the feed-forward block was taken to be 4 times, or 8/3 times, as wide as the model. Its "
+             "width is `config.n_inner`.", _HAND, Recognises(any_of(*(_count(_BASE, I=n) for n in (96, 64))))),
+        Case("parts", "these are the sizes of the parts. Return their sum.", _HAND, Recognises(_parts)),
         Case("by-hand", "write down the shape of every weight, in the order of the model, and add up their sizes.",
              _HAND, Equals(_RIGHT)),
         Case("earlier-call", EARLIER_CALL,
@@ -162,7 +166,7 @@ EXERCISE = FunctionExercise(
         Case("tied", _TIES, _given(_TIED), Recognises(_RIGHT)),
         _asks("tied", _TIES, tie_embeddings=True),
         _asks("kv-heads", _GQA, n_kv_head=1),
-        _asks("kv-heads", "with as many key/value heads as query heads all four matrices of attention are square.",
+        _asks("kv-heads", "with as many key/value heads as query heads, all four attention matrices are square.",
               n_kv_head=6),
         _asks("by-config", _BY_CONFIG, vocab_size=19),
         _asks("by-config", _BY_CONFIG, n_layer=5),
@@ -175,7 +179,7 @@ EXERCISE = FunctionExercise(
         _asks("no-weights", _NO_WEIGHTS, block_size=300),
         _asks("no-weights", _NO_WEIGHTS, dropout=0.25),
         _asks("no-weights", _NO_WEIGHTS, rope_theta=500.0, norm_eps=0.01),
-        _asks("one-layer", "a model may have one layer only.", n_layer=1),
+        _asks("one-layer", "a model may have a single layer.", n_layer=1),
         _asks("smallest", _SMALL, vocab_size=1, n_layer=1, n_head=1, n_kv_head=1, n_embd=2, block_size=1, n_inner=1),
         _asks("smallest", _SMALL, vocab_size=2, n_layer=1, n_head=3, n_kv_head=1, n_embd=6, n_inner=5,
               tie_embeddings=True),

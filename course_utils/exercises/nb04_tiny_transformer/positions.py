@@ -1,6 +1,7 @@
 """Exercise 04.positions."""
 
-# The reference is shown to learners as they would write it, without types.
+# The reference is shown to learners as they would write it, without types. It imports torch itself, since the list of
+# exercises must be read without torch.
 # mypy: allow-untyped-defs
 
 from course_utils.checker.answers import as_array, same
@@ -10,7 +11,7 @@ from course_utils.exercises.common.recognisers import any_of, is_int64, shaped
 
 def new_positions(n_cached, n_new):
     """The positions of n_new tokens that follow n_cached ones: int64 (n_new,)."""
-    import torch  # here, since the list of exercises must be read without it
+    import torch
 
     return torch.arange(n_cached, n_cached + n_new)
 
@@ -47,19 +48,19 @@ def _one_position(value: object) -> bool:
 
 
 _NOT_INT64 = (
-    "the numbers are right and their dtype is not. Positions are places in a table, which floats and small integers "
-    "cannot index: int64 is asked for."
+    "the numbers are right, but their dtype is wrong. Positions index a table, and floats or small integers cannot do "
+    "that. Use int64."
 )
 _KEPT = (
-    "this continues an earlier call, or repeats its answer. The cache counts its tokens; this function keeps nothing "
-    "and gets all that it needs."
+    "this continues an earlier call, or repeats its answer. Keep nothing between calls: the arguments hold all that "
+    "you need."
 )
-_EMPTY = "nothing is cached yet: the first token of all stands at position 0."
-_ONE = "one new token has one position, n_cached, as a tensor of one number: the shape is (1,)."
-_SIZES = "n_cached and n_new are independent: either may be the larger one."
+_EMPTY = "nothing is cached yet, so the very first token stands at position 0."
+_ONE = "one new token has one position, n_cached. Return it as a tensor of the shape (1,)."
+_SIZES = "n_cached and n_new do not depend on each other. Either may be the larger one."
 _ANY_SIZE = (
-    "small numbers come out right and larger ones do not. Look for a limit in the code, or for a dtype that cannot "
-    "hold the positions."
+    "small numbers come out right and larger ones do not. Look for a limit in the code, or for a dtype that is too "
+    "small for the positions."
 )
 _HAND = _given(3, 2)
 
@@ -71,38 +72,41 @@ EXERCISE = FunctionExercise(
     minutes=5,
     hints=(
         "Positions count from 0, so cached tokens stand at 0 up to n_cached - 1. Where does the next one stand?",
-        "n_new neighbours, each one further than the one before.",
-        "`torch.arange(start, end)` leaves the end out, and gives int64 for whole numbers.",
+        "The n_new tokens are neighbours: each stands one position after the one before.",
+        "`torch.arange(start, end)` leaves out the end, and gives int64 for whole numbers.",
     ),
     reference=new_positions,
     cases=(
-        Case("after-the-new", "these positions lie behind the new tokens. n_cached counts those that came before them, "
-             "and nothing else does.", _HAND, Recognises([5, 6])),
+        Case("after-the-new", "these positions come after the new tokens. Only the n_cached tokens stand before the "
+             "first new one.", _HAND, Recognises([5, 6])),
         Case("kept", _KEPT, Call("n_cached = 3 and n_new = 2, in a second call", lambda: (3, 2)),
              Recognises(any_of([5, 6], [6, 7]))),
-        Case("from-zero", "these positions begin at 0, as if nothing came before. The first tokens stand there "
+        Case("from-zero", "these positions begin at 0, as if no token came before. The cached tokens stand there "
              "already.", _HAND, Recognises([0, 1])),
         Case("counted-from-one", "each position is one too far. Positions count from 0, so three tokens fill 0, 1 and "
              "2.", _HAND, Recognises([4, 5])),
-        Case("last-again", "the first of these positions is taken: the last cached token stands there.", _HAND,
+        Case("last-again", "the first of these positions is already taken by the last cached token.", _HAND,
              Recognises([2, 3])),
-        Case("cached-too", "these are the positions of all tokens. Only those of the new ones are asked for.", _HAND,
+        Case("cached-too", "these are the positions of all tokens. Return only those of the new ones.", _HAND,
              Recognises(any_of([0, 1, 2, 3, 4], [0, 1, 2]))),
-        Case("swapped", "the two numbers have changed places: this is three new tokens after two cached ones.", _HAND,
+        Case("swapped", "the two arguments are swapped: this answer is for three new tokens after two cached ones.",
+             _HAND,
              Recognises([2, 3, 4])),
-        Case("begin-and-end", "this is where the new tokens begin and end. Asked for is the position of each.", _HAND,
+        Case("begin-and-end", "this is where the new tokens begin and end. Return the position of each token.", _HAND,
              Recognises([3, 5])),
-        Case("one-too-many", "there is one position too many. The end of a range does not belong to it.", _HAND,
+        Case("one-too-many", "there is one position too many. The end of a range does not belong to the range.", _HAND,
              Recognises(any_of([3, 4, 5], [2, 3, 4, 5]))),
-        Case("one-for-all", "all new tokens got the same position. Each stands one further than the one before.", _HAND,
+        Case("one-for-all", "all new tokens got the same position. Each one stands one position after the one before.",
+             _HAND,
              Recognises(any_of([2, 2], [3, 3], [4, 4], [5, 5]))),
-        Case("one-number", "this is one number. Asked for is a position for each new token: (n_new,).", _HAND,
+        Case("one-number", "this is one number. Return a position for each new token, (n_new,).", _HAND,
              Recognises(_one_position)),
-        Case("backwards", "the positions fall. The first new token comes first.", _HAND, Recognises([4, 3])),
-        Case("extra-axis", "the numbers have an axis too many. Asked for is one axis: (n_new,).", _HAND,
+        Case("backwards", "the positions are in falling order. The first new token comes first.",
+             _HAND, Recognises([4, 3])),
+        Case("extra-axis", "the answer has an axis too many. Its shape should be (n_new,).", _HAND,
              Recognises(lambda value: shaped(1, 2)(value) or shaped(2, 1)(value))),
         _typed(3, 2),
-        _asks("by-hand", "three tokens stand at 0, 1 and 2. Which places do the next two take?", 3, 2),
+        _asks("by-hand", "the cached tokens stand at 0, 1 and 2. Which places do the next two take?", 3, 2),
         Case("kept", _KEPT, Call("n_cached = 6 and n_new = 2, after a call with 3 and 2", lambda: (6, 2)),
              Recognises([3, 4])),
         _asks("nothing-cached", _EMPTY, 0, 4),
@@ -126,9 +130,10 @@ EXERCISE = FunctionExercise(
         *(_asks("one-token", _ONE, n_cached, 1) for n_cached in range(1, 7)),
         *(_asks("sizes", _SIZES, n_cached, n_new) for n_cached in range(1, 7) for n_new in range(2, 7)),
         *(_typed(n_cached, n_new) for n_cached in (0, 1, 2, 4, 7, 300, 100_000) for n_new in (1, 2, 3, 4, 20)),
-        _asks("none-new", "no new token has no position: the answer is empty, of the shape (0,). (In Python -0 is 0, "
-              "so a slice from -n_new on is everything.)", 3, 0),
-        _asks("none-new", "no new token has no position, after many cached ones too: the shape is (0,).", 300, 0),
-        _asks("none-new", "nothing cached and nothing new: the answer is empty, of the shape (0,).", 0, 0),
+        _asks("none-new", "there is no new token, so the answer is an empty tensor of the shape (0,). (In Python -0 "
+              "is 0, so a slice that begins at -n_new would hold everything.)", 3, 0),
+        _asks("none-new", "there is no new token after many cached ones. The answer is still empty, with the shape "
+              "(0,).", 300, 0),
+        _asks("none-new", "nothing is cached and nothing is new. The answer is empty, with the shape (0,).", 0, 0),
     ),
 )  # fmt: skip

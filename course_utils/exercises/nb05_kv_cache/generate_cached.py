@@ -1,6 +1,7 @@
 """Exercise 05.generate_cached. The model notes each call, so that the way is judged as well as the result."""
 
-# The reference is shown to learners as they would write it, without types.
+# The reference is shown to learners as they would write it, without types. It imports torch itself, since the list of
+# exercises must be read without torch.
 # mypy: allow-untyped-defs
 
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from course_utils.exercises.common.way import Way, way_of
 
 def generate_cached(model, prompt_ids, max_new_tokens):
     """The new ids, each the likeliest; every token but the last new one goes through the model once."""
-    import torch  # here, so that the list of exercises can be read without it
+    import torch
 
     cache, new = model.new_cache(), []
     fed = list(prompt_ids)  # prefill: the whole prompt
@@ -79,87 +80,92 @@ EXERCISE = FunctionExercise(
     difficulty="hard",
     minutes=15,
     hints=(
-        "Make one cache, before the loop: `model.new_cache()`. Each call of `model(token_ids, cache)` adds to it.",
-        "The prompt goes in first. The logits of its last position already decide the first new token.",
+        "Make one cache before the loop, with `model.new_cache()`. Each call of `model(token_ids, cache)` adds to it.",
+        "Feed the prompt first. The logits at its last position already decide the first new token.",
         "After that, each step feeds one tensor of the shape (1, 1): the token that was chosen last.",
-        "Choose first and feed afterwards: then the loop ends before the last token would be fed.",
+        "If each turn chooses first and feeds afterwards, the loop ends before the last token would be fed.",
     ),
     reference=generate_cached,
     cases=(
-        Case("with-prompt", "the prompt's ids are in the answer. Asked for are the new ones only.", _HAND,
+        Case("with-prompt", "the answer holds the prompt's ids. Return only the new ones.", _HAND,
              Recognises(lambda value: same(value, _PROMPT + _NEW) or len(as_array(value)) == len(_PROMPT + _NEW))),
         Case("earlier-call", EARLIER_CALL, Call(f"{_HAND.shows}, in a second call", _HAND.args),
              Recognises(lambda value: len(as_array(value)) >= 2 * _N and same(as_array(value)[:_N], _NEW))),
-        Case("one-axis", "the answer has an axis too many. Asked for is a flat list of ids.", _HAND,
+        Case("one-axis", "the answer has an axis too many. Return a flat list of ids.", _HAND,
              Recognises(lambda value: as_array(value).ndim > 1)),
-        Case("one-token", "only one token came back. After the prompt there is one step for each further token.", _HAND,
+        Case("one-token", "only one token came back. After the prompt, take one step for each further token.", _HAND,
              Recognises(shaped(1))),
-        Case("off-by-one", "the number of new ids is off by one. The prompt's pass gives the first one already.", _HAND,
+        Case("off-by-one", "the number of new ids is off by one. The pass over the prompt already gives the first new "
+             "id.", _HAND,
              Recognises(lambda value: len(as_array(value)) in (_N - 1, _N + 1))),
-        Case("stops-early", "the loop ended before `max_new_tokens`. No id is special here, and ids may come again.",
+        Case("stops-early", "the loop ended before `max_new_tokens` ids. No id is special here, and ids may repeat.",
              _HAND, Recognises(lambda value: len(as_array(value)) < _N)),
-        _noted("not-a-batch", "the model was given something else than a tensor of whole numbers (1, T): one row, T "
-               "tokens. A single token is `torch.tensor([[token]])`.",
+        _noted("not-a-batch", "the model needs a tensor of whole numbers with the shape (1, T), and it got something "
+               "else. A single token is `torch.tensor([[token]])`.",
                lambda way: not all(call.one_row for call in way.calls)),
-        _noted("no-cache", "a call of the model was given no cache, so it knew only the tokens of that call and kept "
-               "none of their work. Pass the cache at every call.", lambda way: way.lacks_a_cache),
-        _noted("cache-rows", "the cache was made for several rows. Its argument is the number of texts, not of tokens.",
+        _noted("no-cache", "a call of the model got no cache. Without one it sees only the tokens of that call, and "
+               "nothing is kept for later. Pass the cache in every call.", lambda way: way.lacks_a_cache),
+        _noted("cache-rows", "the cache was made for several rows. The argument of `new_cache` is the number of "
+               "texts, not of tokens.",
                lambda way: way.has_a_cache_of_several_rows),
-        _noted("earlier-call", "the cache held tokens of another call, or was made by another model. Begin with a new "
-               "one, from `model.new_cache()`.", lambda way: way.begins_with_an_old_cache),
-        _noted("cache-each-step", "more than one cache was used, and a new one knows nothing. Make one before the loop "
-               "and keep it.", lambda way: way.has_several_caches),
-        _noted("prompt-end-twice", "the last token of the prompt was fed again after the prompt. Its logits came with "
-               "the prompt's pass: the next token to feed is the first new one.",
+        _noted("earlier-call", "the cache held tokens of another call, or it was made by another model. Begin each "
+               "call with a new cache, from `model.new_cache()`.", lambda way: way.begins_with_an_old_cache),
+        _noted("cache-each-step", "more than one cache was used, and a new cache is empty. Make one cache before the "
+               "loop and keep it.", lambda way: way.has_several_caches),
+        _noted("prompt-end-twice", "the last token of the prompt was fed again. The pass over the prompt already gave "
+               "its logits. The next token to feed is the first new one.",
                lambda way: way.feeds_the_end_of_the_prompt_twice),
-        _noted("fed-twice", "the same tokens went through the model twice in a row. Call it once for the prompt and "
-               "once a step, and keep the logits: each call adds its tokens to the cache.",
+        _noted("fed-twice", "the same tokens went through the model twice in a row, and each call adds its tokens to "
+               "the cache. Call the model once for the prompt and once in each step, and keep the logits.",
                lambda way: way.feeds_twice_in_a_row),
-        _noted("whole-text-again", "the whole text was fed again, behind what the cache holds already. With a cache, "
-               "only what is new goes in.", lambda way: way.feeds_the_whole_text_again),
-        _noted("last-fed", "the last new token was fed too. Nobody needs the logits after it, so this call is wasted.",
+        _noted("whole-text-again", "the whole text was fed again, after what the cache already holds. With a cache, "
+               "feed only what is new.", lambda way: way.feeds_the_whole_text_again),
+        _noted("last-fed", "the last new token was fed too. This call is wasted, because nothing uses its logits.",
                lambda way: way.feeds_the_last_token),
-        _noted("earlier-call", "ids came back and the model was not called. They were kept from an earlier call, or "
-               "stand in the code.", lambda way: way.never_calls_the_model),
-        _noted("token-skipped", "a token never went through the model: one of the prompt, or one that was chosen. "
-               "Every one but the last must be in the cache.", lambda way: way.skips_a_token),
-        _noted("cache-too-small", "more tokens went in than the cache was made for, and a real one refuses that. Leave "
-               "its size out, or count the prompt and the new tokens.", lambda way: way.overfills_the_cache),
-        Case("first-position", "the first new token comes from the wrong row of logits. A call with T tokens gives T "
-             "rows, and the last one says what comes next.", _HAND, Recognises(_FROM_FIRST)),
-        Case("beyond-vocabulary", "an id is larger than the vocabulary: `argmax` counted through all positions. Take "
-             "the last position first.", _HAND,
+        _noted("earlier-call", "ids came back although the model was not called. They come from an earlier call, or "
+               "they are fixed in the code.", lambda way: way.never_calls_the_model),
+        _noted("token-skipped", "some token never went through the model, either one of the prompt or one that was "
+               "chosen. Every token but the last new one must be in the cache.", lambda way: way.skips_a_token),
+        _noted("cache-too-small", "more tokens went in than the cache has room for, which a real cache refuses. Leave "
+               "out its size, or count the prompt and the new tokens.", lambda way: way.overfills_the_cache),
+        Case("first-position", "the first new token comes from the wrong row of logits. A call with T tokens returns "
+             "T rows, and the last row scores the next token.", _HAND, Recognises(_FROM_FIRST)),
+        Case("beyond-vocabulary", "an id is larger than the vocabulary, because `argmax` counted through all "
+             "positions. Select the last position first.", _HAND,
              Recognises(lambda value: as_array(value).max() >= V and same(value, np.rint(as_array(value))))),
-        Case("by-hand", "play two steps by hand: feed the prompt, take the likeliest id after its last position, feed "
-             "it.", _HAND, Equals(_NEW)),
-        _noted("fed-once", "the ids are right and the way is not. Every token goes in once and in order, the prompt "
-               "first, then one new token in each call.", lambda way: not way.is_right),
-        _asks("no-new", "0 new tokens mean an empty list.", f"prompt {_PROMPT} and 0 new tokens", _PROMPT, 0),
-        _asks("one-new", "for one new token the prompt's pass is enough: nothing else is fed.",
+        Case("by-hand", "play two steps by hand: feed the prompt, take the likeliest id after its last position, and "
+             "feed that id.", _HAND, Equals(_NEW)),
+        _noted("fed-once", "the ids are right, but the calls are not. Feed every token once and in order: first the "
+               "prompt, then one new token in each call.", lambda way: not way.is_right),
+        _asks("no-new", "for 0 new tokens the answer is an empty list.",
+              f"prompt {_PROMPT} and 0 new tokens", _PROMPT, 0),
+        _asks("one-new", "for one new token the pass over the prompt is enough. Feed nothing else.",
               f"prompt {_PROMPT} and 1 new token", _PROMPT, 1),
-        _asks("short-prompt", "a prompt of one token is the shortest. Look for a step that needs two.",
+        _asks("short-prompt", "this prompt has a single token, the fewest possible. Look for a step that needs two "
+              "tokens.",
               "prompt [6] and 3 new tokens", [6], 3),
-        _asks("short-prompt", "the smallest text, one token in and one out, is not right.",
+        _asks("short-prompt", "the smallest case, one token in and one token out, is wrong.",
               "prompt [6] and 1 new token", [6], 1),
-        _asks("near-ties", "two logits are close and not equal, and the larger one is asked for. Compare them as they "
-              "came: no rounding, no tolerance, no narrower dtype.", "prompt [2, 5], 8 new tokens and close logits",
+        _asks("near-ties", "two logits are close but not equal, and the larger one counts. Compare them as they are, "
+              "without rounding, a tolerance or a narrower dtype.", "prompt [2, 5], 8 new tokens and close logits",
               [2, 5], 8, close),
-        _asks("negative-logits", "logits may all be negative, and one may be -inf. The largest is taken all the same.",
+        _asks("negative-logits", "all logits may be negative, and one may be -inf. Take the largest in any case.",
               "prompt [1, 4], 5 new tokens and negative logits", [1, 4], 5, below_zero),
-        _asks("ties", "of equal logits the lowest id is asked for.", "prompt [2, 5], 8 new tokens and logits with ties",
+        _asks("ties", "of equal logits, the one with the lowest id counts.",
+              "prompt [2, 5], 8 new tokens and logits with ties",
               [2, 5], 8, tied),
-        Case("earlier-call", "a cache was kept somewhere, by the model or under its name. Each call is a text of its "
-             "own.", Call(f"{_HAND.shows}, with a model that is used again", _again), _right(_PROMPT, lambda: _NEW),
+        Case("earlier-call", "a cache was kept somewhere, by the model or under a name. Each call is a separate text.",
+             Call(f"{_HAND.shows}, with a model that is used again", _again), _right(_PROMPT, lambda: _NEW),
              error_is_typical=True),
-        Case("earlier-call", "a second text with the same model went on from the first one. Make a new cache in each "
+        Case("earlier-call", "a second text with the same model continued the first one. Make a new cache in each "
              "call.", Call(f"{_HAND.shows}, with the same model again", _again), _right(_PROMPT, lambda: _NEW),
              error_is_typical=True),
-        _asks("any-size", "a longer text is not right. Look for a number that is written into the code.",
+        _asks("any-size", "a longer text is wrong. Look for a number that is fixed in the code.",
               "prompt [6, 0, 2] and 130 new tokens", [6, 0, 2], 130),
-        _asks("any-size", "a long prompt with large ids is not right: every id counts, from the first one on, as it "
-              "is.", "prompt `[i * 37 % 301 for i in range(293)]` and 5 new tokens", _MANY, 5, n_tokens=301),
-        Case("real-model", "a real `Transformer` finds what the small model let pass: token ids are int64 tensors (1, "
-             "T), and the cache is the one that it made.",
+        _asks("any-size", "a long prompt with large ids is wrong. Every id counts, from the first one on, exactly as "
+              "it is.", "prompt `[i * 37 % 301 for i in range(293)]` and 5 new tokens", _MANY, 5, n_tokens=301),
+        Case("real-model", "a real `Transformer` is stricter than the small test model. It needs token ids as int64 "
+             "tensors (1, T), and a cache that it made itself.",
              Call("a Transformer with 2 layers, prompt [1, 7, 12, 3] and 9 new tokens",
                   lambda: (real_model(), [1, 7, 12, 3], 9)), _right([1, 7, 12, 3], lambda: real_path([1, 7, 12, 3], 9)),
              error_is_typical=True),

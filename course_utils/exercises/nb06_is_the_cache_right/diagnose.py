@@ -13,47 +13,50 @@ from course_utils.checker.exercise import Misconception, ValueExercise
 _NEAR_AND_FAR = {
     "positions": (
         ("positions restart at 0", "restart",
-         "Such positions are wrong in every call behind a cache, in a chunk too, and in no pass without one.",
-         "Where were the tokens behind the prompt stored? Counting from 0 again is one way to be wrong among several."),
+         "Such positions are wrong in every call with a cache, even for a chunk, and in no pass without a cache.",
+         "Where were the tokens after the prompt stored? Counting from 0 again is only one of several ways to be "
+         "wrong."),
         ("positions off by one", "off-by-one",
-         "It leaves the prompt right, and is wrong behind a cache from the first token on, in a chunk too.",
-         "Where were the tokens behind the prompt stored? One can be left free, used again, or taken twice."),
+         "It leaves the prompt right. With a cache it is wrong from the first token on, even in a chunk.",
+         "Where were the tokens after the prompt stored? A position can be left free, used again, or taken twice."),
         ("position frozen", "frozen",
-         "A frozen counter is right in the prompt and in the first call behind it, so one chunk looks sound.",
-         "At which token behind the prompt does it part, the first or the second? And where are they stored?"),
+         "A frozen counter is right in the prompt and in the first call after it, so a single chunk looks sound.",
+         "At which token after the prompt does it go wrong, the first or the second? And where are these tokens "
+         "stored?"),
         ("last prompt token fed twice", "twice",
-         "It leaves the prompt right and stores one token more than was fed. How many does this cache hold?",
+         "It leaves the prompt right and stores one token more than was fed. How many tokens does this cache hold?",
          "How many tokens does its cache hold after the prompt and one more, and which ids are they?"),
     ),
     "storage": (
         ("first token never stored", "first",
-         "It shows with a cache only, and there at position 0 already.",
-         "Position 0 sees nothing but itself. Is it wrong there already, or only from position 1 on?"),
+         "It shows only with a cache, and there already at position 0.",
+         "Position 0 sees only itself. Is this specimen already wrong there, or only from position 1 on?"),
         ("keys of layer 0 everywhere", "layer-0",
-         "Position 0 attends to itself, whatever the keys are; from 1 on it is far off, but with a cache only.",
-         "Where does it part, at position 0 or 1? And is the difference as large as the logits, or far smaller?"),
+         "Position 0 attends only to itself, whatever the keys are. From position 1 on this fault is large, but only "
+         "with a cache.",
+         "Where does it go wrong, at position 0 or 1? And is the difference as large as the logits, or far smaller?"),
         ("keys rounded to bfloat16", "bfloat16",
-         "Rounding makes small differences, and only where there is a cache. How large is this one's?",
-         "Is the difference as large as the logits, or a small part of them? Rounding makes no large one."),
+         "Rounding makes small differences, and only where there is a cache. How large is the difference here?",
+         "Is the difference as large as the logits, or a small part of them? Rounding never makes a large difference."),
     ),
     "chunks": (
         ("mask aligned top-left", "top-left",
-         "A chunk's mask shows where several tokens go in behind a cache, and never one at a time.",
+         "The mask of a chunk matters only where several tokens are fed after a cache, never for one token at a time.",
          "Change the last token of a chunk. Does anything before it move?"),
         ("no causal mask in a chunk", "no-triangle",
-         "Without the triangle a later token of a chunk changes what came before it. Does it?",
-         "Too few keys or too many? Only one of the two faults shows when a later token is changed."),
+         "Without the triangle, a later token of a chunk changes what came before it. Does that happen here?",
+         "Does it see too few keys or too many? Only one of the two faults shows when a later token is changed."),
     ),
     "always": (
         ("rotary applied twice", "turned-twice",
-         "It is wrong without a cache too, but not at position 0, where the angle is 0.",
+         "It is wrong even without a cache, but not at position 0, where the angle is 0.",
          "Is position 0 right? Are two equal calls equal? Where do the stored keys say that the tokens stand?"),
         ("heads tiled", "tiled",
          "It is wrong from position 0 on, with a cache and without one.",
          "Is it equal to itself in two calls? And is it wrong at position 0 already?"),
         ("dropout left on", "dropout",
-         "Dropout draws anew in each call: two equal calls differ. Do they here?",
-         "Others are wrong without a cache too. What sets dropout apart is the second of two equal calls."),
+         "Dropout draws new random numbers in each call, so two equal calls differ. Do they differ here?",
+         "Other faults also show without a cache. Only with dropout do two equal calls differ."),
     ),
     "one situation": (
         ("pads can be seen", "pads",
@@ -67,7 +70,8 @@ _NEAR_AND_FAR = {
          "There is one situation in which it differs: is it the one with new weights?"),
         ("sound", "sound",
          "A sound decoder stays within the tolerance in every situation.",
-         "Some faults show in one situation only. Look at every one: padding, the edit and the new weights too."),
+         "Some faults show in one situation only. Look at every situation, including padding, the edit and the new "
+         "weights."),
     ),
 }  # fmt: skip
 NAMES = tuple(name for group in _NEAR_AND_FAR.values() for name, *_ in group)
@@ -119,7 +123,7 @@ def _confusions() -> Iterator[Misconception]:
     """Two for each fault: named instead of one of its group, and instead of one of another group."""
     for members in _NEAR_AND_FAR.values():
         for name, word, far, near in members:
-            told = f"the specimen that you call {name!r} is another. "
+            told = f"the specimen that you call {name!r} is not that one. "
             yield Misconception(f"{word}-near", told + near, _confuses(name, True))
             yield Misconception(f"{word}-far", told + far, _confuses(name, False))
 
@@ -131,22 +135,25 @@ EXERCISE = ValueExercise(
     difficulty="hard",
     minutes=20,
     hints=(
-        "Begin with the table of situations. Which specimens differ without a cache? Which in one situation only? "
-        "These are told by one look.",
-        "Then where a difference begins: at position 0, at 1, at the end of the prompt, one token later.",
-        "Four are left that part behind the prompt. `stored_positions` and `cache.n_tokens` tell them apart.",
+        "Begin with the table of situations. Which specimens differ without a cache? Which differ in one situation "
+        "only? You can name those at once.",
+        "Then look where each difference begins: at position 0, at position 1, at the end of the prompt, or one token "
+        "later.",
+        "Four specimens are left, which go wrong after the prompt. `stored_positions` and `cache.n_tokens` tell them "
+        "apart.",
     ),
-    reference="The situation in which a fault shows, the position at which it begins, whether it is large or small, "
-    "and where the tokens were stored: no two specimens share all of these. The answer itself is `clinic.DIAGNOSES`.",
+    reference="Look at the situations in which a fault shows, the position at which it begins, whether it is large or "
+              "small, and where the tokens were stored. No two specimens agree in all of these. The whole answer is "
+              "`clinic.DIAGNOSES`.",
     accepts=lambda answer: _read(answer) == _truth(),
     unanswered=lambda answer: isinstance(answer, dict) and len(answer) > 0 and _read(answer) == {},
     misconceptions=(
         Misconception("no-such-fault", "one of the names is not in the list. Copy it from `clinic.FAULTS`.",
                       _names_unknown_fault),
-        Misconception("named-twice", "one fault is named for two specimens. Each fault has one, and one specimen is "
-                      "sound.", _names_one_twice),
+        Misconception("named-twice", "one fault is named for two specimens. Each fault belongs to exactly one "
+                      "specimen, and one specimen is sound.", _names_one_twice),
         *_confusions(),
-        Misconception("incomplete", "what is there is right. Other letters are still open.",
+        Misconception("incomplete", "what you have is right, but some letters are still open.",
                       lambda answer: 0 < len(_read(answer)) < len(NAMES)),
     ),
     general="the answer is a dict with the letters of the specimens as its keys, and for each one of the texts in "

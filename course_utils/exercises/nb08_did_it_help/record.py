@@ -39,29 +39,32 @@ EXERCISE = ValueExercise(
     difficulty="medium",
     minutes=8,
     hints=(
-        "Take each name in turn. With all that the record holds, could the text be another one if this changed?",
-        "A checkpoint's name says where the weights were found, not which they were.",
-        "What comes out of the run need not go in. What may not change the text need not be known.",
+        "Take each name in turn. If only this changed, and all that the record holds stayed the same, could the text "
+        "change?",
+        "The name of a checkpoint says where the weights were found, not which weights they were.",
+        "A record need not hold what comes out of the run, nor what cannot change the text.",
     ),
-    reference="model, seed, sample and order. A checkpoint's name can point to other weights tomorrow; the fingerprint "
-    "in `model` cannot. Seed and sample decide every draw. In another order, the same temperature and top-p keep "
-    "other tokens. Finish reason and token ids come out again. Cache and time do not change the text. The batch "
-    "size changes no draw, but it can change the last digits of the logits and so tip a near tie. Name it or not.",
+    reference="The answer is model, seed, sample and order. A checkpoint's name can point to other weights tomorrow; "
+              "the fingerprint in `model` cannot. Seed and sample decide every draw. In another order, the same "
+              "temperature and top-p keep other tokens. Finish reason and token ids come out of the run again. Cache "
+              "and time do not change the text. The batch size changes no draw, but it can change the last digits of "
+              "the logits and so tip a near tie; you may name it or leave it out.",
     accepts=lambda answer: _names(answer) - EITHER == NEEDED,
     unanswered=lambda answer: isinstance(answer, (set, frozenset, list, tuple, dict)) and not _names(answer),
     misconceptions=(
         Misconception("already-there", "one of these names is in the record already.", _has(SHOWN)),
-        Misconception("unknown-name", "one of these is none of the names to choose from. Copy them as they are.",
+        Misconception("unknown-name", "one of these names is not in the list. Copy the names as they are.",
                       lambda answer: not _names(answer) <= CANDIDATES),
-        Misconception("a-result", "one of these comes out of the run. If all that goes in is the same, so is this.",
+        Misconception("a-result", "one of these comes out of the run. If everything that goes in is the same, this "
+                      "will be the same too.",
                       _has(RESULTS)),
-        Misconception("changes-nothing", "one of these does not change the text: with or without a cache, fast or "
+        Misconception("changes-nothing", "one of these does not change the text. With or without a cache, fast or "
                       "slow, the draws are the same.", _has(HARMLESS)),
-        Misconception("no-seed", "the draws are not settled yet: another random number, another token.",
+        Misconception("no-seed", "the draws are not fixed yet. Another random number may give another token.",
                       _lacks("seed")),
         Misconception("no-sample", "one seed can give several texts. Which one of them was it?", _lacks("sample")),
-        Misconception("no-weights", "a checkpoint's name is not enough: other weights can be saved under it. What "
-                      "tells them apart?", _lacks("model")),
+        Misconception("no-weights", "the name of a checkpoint is not enough, because other weights can be saved under "
+                      "it. What tells weights apart?", _lacks("model")),
         Misconception("no-order", "the filters and the temperature are there with their values. What else decides "
                       "which tokens they keep?", _lacks("order")),
     ),

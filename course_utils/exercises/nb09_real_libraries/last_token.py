@@ -1,6 +1,7 @@
 """Exercise 09.last_token: the way to the logits is judged as well as the numbers."""
 
-# The reference is shown to learners as they would write it, without types.
+# The reference is shown to learners as they would write it, without types. It imports torch itself, since the list of
+# exercises must be read without torch.
 # mypy: allow-untyped-defs
 
 import functools
@@ -18,7 +19,7 @@ ATOL = 1e-4  # the contract's: float32, and two ways of computing the same
 
 
 def last_token_logits(model, token_ids):
-    """The reference: the prefix fills a cache, then only the last token is fed behind it."""
+    """The logits (V,) after token_ids (1, T): the prefix fills a cache, then only the last token is fed."""
     import torch
 
     with torch.no_grad():
@@ -122,12 +123,14 @@ _PADS = [0, 5, PAD, 7, 1, 9]
 _LONG = [place * 7 % 13 for place in range(40)]
 _FOREIGN = [28, 0, 17, 17, 3]
 
-_SHAPE = "asked for is one row of logits, (V,): the last position of the only row, without the axes in front."
+_SHAPE = "return one row of logits, (V,). That is the last position of the only row, without the axes in front."
 _MISSING = (
-    "fewer tokens were fed in this call than there are. Each one is fed once: the prefix is all but the last, its "
-    "first token included, and nothing is kept from an earlier call."
+    "too few tokens were fed. Feed each token once: the prefix is everything but the last token, its first token "
+    "included. Keep nothing from an earlier call."
 )
-_LENGTH = "the same steps must hold for any length up to the model's context. Look for a number that is written in."
+_LENGTH = (
+    "the same steps must work for any length up to the model's context. Look for a number that is fixed in the code."
+)
 
 
 def _asks(hint_id: str, hint: str, shows: str, ids: list[int], seed: int = 1, other: bool = False) -> Case:
@@ -143,7 +146,7 @@ EXERCISE = FunctionExercise(
     difficulty="medium",
     minutes=12,
     hints=(
-        "Two calls of the model. What has the first to hand on to the second?",
+        "Call the model twice. What does the first call have to hand on to the second?",
         "`model(prefix).cache` holds the keys and values. Give it to the second call as `cache=`; positions follow.",
         "`token_ids[:, :-1]` and `token_ids[:, -1:]` keep both axes. With T = 1 the first is empty, so skip its call.",
     ),
@@ -153,51 +156,53 @@ EXERCISE = FunctionExercise(
              Recognises(lambda value: as_array(value).ndim > 1)),
         _noted("earlier-call", EARLIER_CALL, lambda notes: len(notes) > 0 and notes[0][1] > 0,
                Call("6 ids, in a second call", _args(_IDS))),
-        Case("one-number", "one number came back. Asked for are the logits of all tokens; choosing one is not the "
-             "model's task.", _HAND, Recognises(lambda value: as_array(value).ndim == 0)),
-        Case("probabilities", "these are probabilities or their logarithms. Asked for are the logits as the model "
-             "gives them.", _HAND, Recognises(_is_probabilities)),
-        Case("model-changed", "the model is not what it was: its mode, its settings, the type of its numbers or its "
-             "weights. It belongs to the caller.", _HAND, Holds(_model_unchanged)),
-        _noted("no-cache", "the whole text went through in one call, so no cache was used. Feed all but the last "
-               "token, keep the cache that comes out, and feed the last one behind it.",
+        Case("one-number", "one number came back. Return the logits of all tokens, and choose none of them.",
+             _HAND, Recognises(lambda value: as_array(value).ndim == 0)),
+        Case("probabilities", "these are probabilities or their logarithms. Return the logits as the model gives them.",
+             _HAND, Recognises(_is_probabilities)),
+        Case("model-changed", "the model was changed: its mode, its settings, its dtype or its weights. It belongs to "
+             "the caller, so leave it as it was.", _HAND, Holds(_model_unchanged)),
+        _noted("no-cache", "the whole text went through in one call, so no cache was used. Feed all tokens but the "
+               "last, keep the cache that comes out, and then feed the last token with it.",
                lambda notes: notes == [(_IDS, 0)]),
-        _noted("cache-not-passed", "a later call got no cache. Without one the model sees only what it is fed in that "
+        _noted("cache-not-passed", "a later call got no cache. Without one, the model sees only the tokens of that "
                "call.", lambda notes: any(n_cached == 0 for _, n_cached in notes[1:])),
-        _noted("all-again", "the whole text was fed behind a cache of its own beginning, so the model saw that twice. "
-               "Behind a cache only what is new is fed.",
+        _noted("all-again", "the whole text was fed together with a cache of its beginning, so the model saw the "
+               "beginning twice. With a cache, feed only what is new.",
                lambda notes: any(fed == _IDS and n_cached > 0 for fed, n_cached in notes)),
-        _noted("last-twice", "the last token was fed twice: with the prefix, and again alone. The cache then holds it "
-               "twice, and every position after it is off by one.", lambda notes: _all_fed(notes) == [*_IDS, _IDS[-1]]),
+        _noted("last-twice", "the last token was fed twice, once with the prefix and once alone. The cache then holds "
+               "it twice, and every later position is off by one.", lambda notes: _all_fed(notes) == [*_IDS, _IDS[-1]]),
         _noted("token-missing", _MISSING, lambda notes: len(_all_fed(notes)) < len(_IDS)),
-        _noted("fed-again", "more tokens were fed than there are. Each one is fed once, also when the result is only "
-               "being compared.", lambda notes: len(_all_fed(notes)) > len(_IDS)),
-        _noted("last-not-alone", "the last call was fed more than one token. The last token goes alone, behind a cache "
-               "of all the others.", lambda notes: len(notes[-1][0]) != 1),
-        Case("wrong-step", "these are the logits that came with the prefix. They are about the token that is given "
-             "already; those of the last call are asked for.", _HAND,
+        _noted("fed-again", "too many tokens were fed. Feed each token once, even if you only want to compare results.",
+               lambda notes: len(_all_fed(notes)) > len(_IDS)),
+        _noted("last-not-alone", "the last call got more than one token. Feed the last token alone, with a cache of "
+               "all the others.", lambda notes: len(notes[-1][0]) != 1),
+        Case("wrong-step", "these are the logits that came with the prefix. They score a token that you already have. "
+             "Return those of the last call.", _HAND,
              Recognises(lambda value: same(value, _logits(tuple(_IDS))[-2], ATOL))),
-        Case("position", "the last token was given a wrong position. The first position is 0, and the cache knows how "
-             "many it holds: leave `position_ids` away, or count the cached tokens.", _HAND,
+        Case("position", "the last token got a wrong position. Positions begin at 0, and the cache knows how many "
+             "tokens it holds. Leave out `position_ids`, or count the cached tokens.", _HAND,
              Recognises(_is_other_position)),
-        Case("mask", "the mask covers too few tokens. Behind a cache it covers the cached ones as well; without "
-             "padding leave it away.", _HAND, Recognises(_is_other_mask)),
-        Case("rounded", "close, but not within float32. Something rounds, such as a 16-bit type for the model or the "
-             "cache.", _HAND, Recognises(_is_rounded)),
-        Case("by-hand", "the way is right and the numbers are not. Compare with `model(token_ids).logits[0, -1]` in a "
-             "cell of your own. Positions and masks that you pass must be those of the whole text.", _HAND,
+        Case("mask", "the mask covers too few tokens. With a cache it has to cover the cached tokens as well. If "
+             "there is no padding, you can leave out the mask.", _HAND, Recognises(_is_other_mask)),
+        Case("rounded", "this is close, but the error is too large for float32. Something rounds, such as a 16-bit "
+             "dtype of the model or the cache.", _HAND, Recognises(_is_rounded)),
+        Case("by-hand", "the calls are right, but the numbers are not. Compare them with `model(token_ids).logits[0, "
+             "-1]` in a cell of your own. If you pass positions and masks, they must be those of the whole text.",
+             _HAND,
              _right(_IDS)),
-        _asks("earlier-call", "other ids of the same model came out wrong. Something of an earlier call or of the "
-              "first example is left in the answer.", "4 other ids, after a call with 6", _AGAIN),
-        _asks("one-token", "a single token has no prefix: there is nothing to fill a cache with, and no call with 0 "
-              "tokens is possible.", "a single id", [6]),
-        _asks("two-tokens", "with two ids the prefix is a single token. It fills a cache like any other.", "2 ids",
+        _asks("earlier-call", "other ids with the same model came out wrong. Something from an earlier call, or from "
+              "the first example, is left in the answer.", "4 other ids, after a call with 6", _AGAIN),
+        _asks("one-token", "a single token has no prefix. There is nothing to fill a cache with, and a call with 0 "
+              "tokens is not possible.", "a single id", [6]),
+        _asks("two-tokens", "with two ids the prefix is a single token, which fills a cache like any other prefix.",
+              "2 ids",
               [9, 4]),
-        _asks("guessed-mask", "an id that may also be padding or an end stood in the text, and was left out. Whether a "
-              "token is padding is for the caller to say, not for its id.",
+        _asks("guessed-mask", "an id that can mean padding or an end was in the text, and was left out. Only the "
+              "caller can say whether a token is padding, not its id.",
               f"6 ids, {PAD} (pad) and 1 (end) among them", _PADS),
         _asks("any-length", _LENGTH, "40 ids, and a model with room for 64", _LONG),
-        _asks("other-model", "another model has other sizes and other weights. Take all of them from the argument.",
+        _asks("other-model", "another model has other sizes and other weights. Take everything from the argument.",
               "5 ids, and a model with 29 tokens, 1 layer and 2 heads", _FOREIGN, 2, other=True),
     ),
 )  # fmt: skip

@@ -49,7 +49,7 @@ _ALIKE = _given([5] * 6, 4, 4)  # 2 blocks each
 _GAP, _LONG_FIRST = _given([5, 20, 3, 1], 4, 4), _given([9, 1, 2], 3, 4)
 _MANY = [place * 11 % 40 + 1 for place in range(500)]
 
-_BY_HAND = "write the blocks that each prompt needs below it, and subtract them from the free ones in turn."
+_BY_HAND = "write down how many blocks each prompt needs, and subtract these from the free blocks one after the other."
 
 EXERCISE = FunctionExercise(
     id="10.admit",
@@ -61,29 +61,32 @@ EXERCISE = FunctionExercise(
     minutes=10,
     hints=(
         "Go through the queue from the front, and keep count of the blocks that are left.",
-        "A prompt of n tokens needs room for n + 1: the first new token follows at once.",
-        "`-(-x // y)` divides and rounds up. So does `math.ceil(x / y)`, as long as x is small.",
-        "At the first prompt that does not fit, stop, even if a later one would fit: first come, first served.",
+        "A prompt of n tokens needs room for n + 1 tokens, because the first new token follows at once.",
+        "`-(-x // y)` divides and rounds up. So does `math.ceil(x / y)` as long as x is small.",
+        "Stop at the first prompt that does not fit, even if a later one would fit: first come, first served.",
     ),
     reference=admit,
     cases=(
-        Case("not-a-number", "this is a list or a text. Asked for is how many prompts, as an int.", _HAND,
+        Case("not-a-number", "this is a list or a text. Return the number of prompts, as an int.", _HAND,
              Recognises(lambda value: as_array(value).ndim > 0)),
-        Case("blocks", "this is a number of blocks, used or left. Asked for is how many prompts may begin.", _PART,
+        Case("blocks", "this is a number of blocks, used or left. Return the number of prompts that may begin.", _PART,
              Recognises(any_of(3, 4))),
-        Case("nobody", "the first prompt fits, and was refused with the one that does not.", _PART, Recognises(0)),
-        Case("round-up", "the number of blocks is not rounded up: part of a block takes a whole one.", _ALIKE,
+        Case("nobody", "the first prompt fits, but it was refused together with the one that does not.",
+             _PART, Recognises(0)),
+        Case("round-up", "the number of blocks was not rounded up. A part of a block takes a whole block.", _ALIKE,
              Recognises(4)),
-        Case("each-alone", "each prompt was compared with all free blocks. What the ones before it take is gone.",
+        Case("each-alone", "each prompt was compared with all free blocks. Subtract the blocks that the prompts "
+             "before it take.",
              _ALIKE, Recognises(6)),
-        Case("one-more", "a prompt that fills its blocks has no room for its first new token: n tokens need room for "
-             "n + 1.", _given([4, 4], 2, 4), Recognises(2)),
-        Case("own-blocks", "the tokens of several prompts were put into one block. Each prompt has blocks of its own, "
-             "and shares the rest of its last one with nobody.", _given([1] * 5, 2, 4), Recognises(4)),
-        Case("shortest-first", "the queue was put into another order. Its order is the order of coming.", _LONG_FIRST,
+        Case("one-more", "a prompt that fills its blocks has no room for its first new token. A prompt of n tokens "
+             "needs room for n + 1.", _given([4, 4], 2, 4), Recognises(2)),
+        Case("own-blocks", "the tokens of several prompts were put into one block. Each prompt has its own blocks, "
+             "and the rest of its last block stays empty.", _given([1] * 5, 2, 4), Recognises(4)),
+        Case("shortest-first", "the queue was put into another order. Keep the order in which the prompts came.",
+             _LONG_FIRST,
              Recognises(2)),
-        Case("passes-over", "a later prompt was let in past one that does not fit. The one at the front would wait "
-             "for ever if smaller ones kept coming: first come, first served.", _GAP, Recognises(3)),
+        Case("passes-over", "a later prompt was admitted before one that does not fit. If smaller prompts kept "
+             "coming, that one would wait for ever. First come, first served.", _GAP, Recognises(3)),
         Case("exactly-full", "a prompt may take the last free block.", _given([3, 3], 2, 4), Recognises(1)),
         Case("by-hand", _BY_HAND, _HAND, Equals(4), error_is_typical=True),
         Case("by-hand", _BY_HAND, _PART, Equals(1), error_is_typical=True),
@@ -93,11 +96,11 @@ EXERCISE = FunctionExercise(
         _asks("by-hand", _BY_HAND, [4, 4], 2, 4),
         _asks("by-hand", _BY_HAND, [1] * 5, 2, 4),
         _asks("by-hand", _BY_HAND, [3, 3], 2, 4),
-        _asks("tokens", "tokens and blocks are two units. Divide by block_size before you compare with the free "
+        _asks("tokens", "tokens and blocks are different units. Divide by block_size before you compare with the free "
               "blocks.", [30, 30], 12, 8),
         _asks("empty-queue", "nobody waits, so nobody begins.", [], 5, 4),
         _asks("no-block", "no block is free, so nobody begins.", [1, 1], 0, 4),
-        _asks("block-of-one", "a block may hold a single token: a prompt of n tokens needs n + 1 of them.",
+        _asks("block-of-one", "a block may hold a single token. Then a prompt of n tokens needs n + 1 blocks.",
              [2, 1, 1], 5, 1),
         _asks("room-for-all", "everyone fits, and the queue ends before the blocks do.", [2, 2], 50, 16),
         _asks("any-size", "a long queue comes out wrong. Look for a limit in the code.", _MANY, 1200, 8,

@@ -59,10 +59,10 @@ def _is(of: Callable[[int], object]) -> Recognises:
 
 
 _TOO_SHORT = (
-    "the blocks of this table cannot hold so many tokens. A ValueError is asked for: a token without a slot would be "
-    "written over another one, or lost."
+    "this table has too few blocks for so many tokens. Raise a ValueError, because a token without a slot would be "
+    "lost or written over another one."
 )
-_EMPTY = "0 tokens fill no slot: the answer is an empty list, whatever the table holds."
+_EMPTY = "0 tokens fill no slot, so the answer is an empty list, whatever the table holds."
 
 EXERCISE = FunctionExercise(
     id="10.slots",
@@ -72,8 +72,9 @@ EXERCISE = FunctionExercise(
     difficulty="easy",
     minutes=8,
     hints=(
-        "Tokens 0 to block_size - 1 lie in the first block of the table, the next block_size tokens in the second.",
-        "How many full blocks come before token i? And how many tokens of its own block come before it?",
+        "The tokens 0 to block_size - 1 lie in the first block of the table, and the next block_size tokens in the "
+        "second.",
+        "How many full blocks come before token i? And how many tokens come before it in its own block?",
         "`i // block_size` is a place in the table, not the number of a block. The table says which block it is.",
     ),
     reference=slots,
@@ -82,38 +83,38 @@ EXERCISE = FunctionExercise(
              _HAND, _is(lambda i: (i // _SIZE, i % _SIZE))),
         Case("earlier-call", EARLIER_CALL, Call(f"{_HAND.shows}, in a second call", _HAND.args),
              Recognises(lambda value: len(as_array(value)) == 2 * _N)),
-        Case("pair-turned", "the two numbers of each pair have changed places: the block comes first.", _HAND,
+        Case("pair-turned", "the two numbers of each pair are swapped. The block comes first.", _HAND,
              _is(lambda i: (i % _SIZE, _TABLE[i // _SIZE]))),
-        Case("offset-in-text", "the offsets go on counting from block to block. Each block begins with offset 0.",
+        Case("offset-in-text", "the offsets go on counting from block to block. In each block they begin at 0.",
              _HAND,
              _is(lambda i: (_TABLE[i // _SIZE], i))),
-        Case("from-one", "offsets count from 0: the first token of a block has nothing before it.", _HAND,
+        Case("from-one", "offsets count from 0, because the first token of a block has nothing before it.", _HAND,
              _is(lambda i: (_TABLE[i // _SIZE], i % _SIZE + 1))),
-        Case("turns", "neighbouring tokens went to different blocks. A block is filled before the next one begins.",
+        Case("turns", "neighbouring tokens went to different blocks. Fill each block before you begin the next one.",
              _HAND, Recognises(any_of([(_TABLE[i % 3], i // 3) for i in range(_N)],
                                       [(_TABLE[i % 3], i % 3) for i in range(_N)]))),
         Case("sorted", "the blocks were put into another order. The order of the table is the order of the text.",
              _HAND,
              Recognises(any_of(*(_slots(table, _N, _SIZE) for table in (sorted(_TABLE), _TABLE[::-1]))))),
-        Case("one-number", "this is one number for each token, such as block * block_size + offset. Asked for are "
-             "pairs.", _HAND, Recognises(lambda value: as_array(value).shape == (_N,))),
+        Case("one-number", "this is one number for each token, such as block * block_size + offset. Return a pair for "
+             "each token.", _HAND, Recognises(lambda value: as_array(value).shape == (_N,))),
         Case("whole-table", "there are more slots than tokens. The last block of a table need not be full.", _HAND,
              Recognises(_slots(_TABLE, 9, _SIZE))),
         Case("full-blocks-only", "the tokens of the last block are missing, since they do not fill it.", _HAND,
              Recognises(_slots(_TABLE, 6, _SIZE))),
-        Case("one-slot", "this is where one token lies. Asked for is a pair for each of the n_tokens tokens.", _HAND,
+        Case("one-slot", "this is the place of one token. Return a pair for each of the n_tokens tokens.", _HAND,
              Recognises(lambda value: as_array(value).size == 2)),
-        Case("block-early", "a token changes to the next block one too early or one too late. Tokens count from 0, so "
-             "the first block holds the tokens 0 to block_size - 1.", _HAND,
+        Case("block-early", "the next block begins one token too early or too late. Tokens count from 0, so the first "
+             "block holds the tokens 0 to block_size - 1.", _HAND,
              Recognises(any_of([(_TABLE[(i + 1) // _SIZE % 3], (i + 1) % _SIZE) for i in range(_N)],
                                [(_TABLE[(i + 1) // _SIZE % 3], i % _SIZE) for i in range(_N)],
                                [(_TABLE[max(i - 1, 0) // _SIZE], i % _SIZE) for i in range(_N)]))),
         Case("by-hand", "write down the table's blocks, draw block_size slots for each, and fill them with the tokens "
              "0, 1, 2, … in order.", _HAND, Equals(_RIGHT), error_is_typical=True),
-        _asks("size-fixed", "another block size comes out wrong. Look for a number that is written into the code.",
+        _asks("size-fixed", "another block size comes out wrong. Look for a number that is fixed in the code.",
               [4, 1, 3], 5, 2),
-        _asks("block-of-one", "a block may hold a single token. Every offset is 0 then.", [5, 0, 8], 3, 1),
-        _asks("longer-table", "a table may have more blocks than the tokens need: room for tokens that will come.",
+        _asks("block-of-one", "a block may hold a single token. Then every offset is 0.", [5, 0, 8], 3, 1),
+        _asks("longer-table", "a table may have more blocks than the tokens need, as room for later tokens.",
               [7, 3, 5, 1], 2, 2),
         _asks("just-full", "the tokens fill the blocks of the table exactly. That is enough room.", [8, 4], 6, 3),
         _nothing("no-token", _EMPTY, [3, 1], 4),

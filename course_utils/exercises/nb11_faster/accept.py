@@ -93,7 +93,7 @@ def _by_sum(numbers: list[int]) -> list[float]:
 _MANY_P = _by_sum([1 + 7 * i % 16 for i in range(64)])
 _MANY_Q = _by_sum([1 + 5 * i % 32 for i in range(64)])
 _MANY = "p from 1 + 7 * i % 16 and q from 1 + 5 * i % 32 for i in range(64), each by its sum,"
-_BORDER = "u * q = p exactly is a rejection: accepted is only what lies below the border."
+_BORDER = "if u * q equals p exactly, the proposal is rejected. Only a u below the border accepts it."
 _NEVER = "a token that the model never gives (p = 0) is never accepted, not even at u = 0."
 
 EXERCISE = FunctionExercise(
@@ -104,53 +104,59 @@ EXERCISE = FunctionExercise(
     difficulty="hard",
     minutes=15,
     hints=(
-        "A token that the draft proposes too often (q > p) is accepted with probability p / q; all others always.",
+        "A token that the draft proposes too often (q > p) is accepted with probability p / q. Every other token is "
+        "always accepted.",
         "An event of probability a happens if u < a. Multiply instead of dividing: u * q < p.",
-        "After a rejection, draw from what the draft proposes too rarely: p - q, where that is positive, by its sum.",
+        "After a rejection, draw from what the draft proposes too rarely. That is p - q where it is positive, divided "
+        "by its sum.",
     ),
     reference=accept,
     cases=(
-        Case("a-pair", "asked for is a pair: True or False, and None or the distribution to draw from instead.",
+        Case("a-pair", "return a pair: True and None, or False and the distribution to draw from instead.",
              _REJECTED, Holds(lambda value, _: _a_pair(value))),
-        Case("accepts-everything", "a proposal was accepted although the draft gives this token more often than the "
-             "model does. Accepted always, the texts would be the draft's.", _REJECTED, Recognises(_says)),
-        Case("redraws-from-p", "after a rejection the whole of p was taken. But p includes what was accepted already: "
-             "tokens that the draft proposes too often would come too often once more.", _REJECTED,
+        Case("accepts-everything", "a proposal was accepted although the draft gives this token a higher probability "
+             "than the model does. If you always accept, the texts are those of the draft.",
+             _REJECTED, Recognises(_says)),
+        Case("redraws-from-p", "after a rejection the whole p was taken. But tokens that the draft proposes often "
+             "were accepted often already, so they would come too often.", _REJECTED,
              Recognises(_instead(_P))),
-        Case("redraws-from-q", "after a rejection the draft would draw again. What it proposes too rarely would stay "
-             "too rare.", _REJECTED, Recognises(_instead(_Q))),
-        Case("not-normalised", "the rest does not add up to 1. Divide it by its sum.", _REJECTED,
+        Case("redraws-from-q", "after a rejection the draft would draw again. Tokens that it proposes too rarely "
+             "would then still come too rarely.", _REJECTED, Recognises(_instead(_Q))),
+        Case("not-normalised", "the distribution to draw from does not add up to 1. Divide it by its sum.", _REJECTED,
              Recognises(lambda value: not _says(value) and abs(as_array(_parts(value)[1]).sum() - 1) > 1e-5)),
-        Case("absolute", "|p - q| also holds what the draft proposes too often. Only what it proposes too rarely is "
-             "missing.", _REJECTED, Recognises(_instead([0.5, 0.25, 0.25, 0.0]))),
-        Case("q-minus-p", "this is what the draft proposes too often. Missing is the other side: p - q.", _REJECTED,
+        Case("absolute", "|p - q| includes the tokens that the draft proposes too often. Take only those that it "
+             "proposes too rarely.", _REJECTED, Recognises(_instead([0.5, 0.25, 0.25, 0.0]))),
+        Case("q-minus-p", "this is what the draft proposes too often. Take the other side, p - q.", _REJECTED,
              Recognises(_instead([1.0, 0.0, 0.0, 0.0]))),
-        Case("only-drafted-removed", "the rest is not p without the rejected token: what was proposed too rarely "
-             "counts, and by how much.", _REJECTED, Recognises(_instead([0.0, 1 / 3, 1 / 3, 1 / 3]))),
-        Case("by-hand", "work out one case by hand: p / q of the proposed token, compared with u, then max(p - q, 0) "
-             "by its sum.", _REJECTED, Holds(_is_right(_P, _Q, 0, 0.75))),
-        Case("rejects-too-much", "this proposal should be accepted. Compare u with p / q: not with p, and not the "
-             "other way round.", _KEPT, Holds(lambda value, _: _says(value))),
-        _asks("rest-with-acceptance", "with an accepted proposal comes None: nothing is drawn in its place.", _P, _Q,
+        Case("only-drafted-removed", "the distribution is not p without the rejected token. It depends on how much "
+             "too rarely each token was proposed.", _REJECTED, Recognises(_instead([0.0, 1 / 3, 1 / 3, 1 / 3]))),
+        Case("by-hand", "work out one case by hand: compare u with p / q of the proposed token, then divide max(p - "
+             "q, 0) by its sum.", _REJECTED, Holds(_is_right(_P, _Q, 0, 0.75))),
+        Case("rejects-too-much", "this proposal should be accepted. Compare u with p / q, not with p, and not with q "
+             "/ p.", _KEPT, Holds(lambda value, _: _says(value))),
+        _asks("rest-with-acceptance", "return None beside an accepted proposal, because nothing is drawn in its place.",
+              _P, _Q,
               0, 0.25),
         _asks("too-rare", "a token that the draft proposes too rarely, or just as often as it should, is always "
               "accepted.", _P, _Q, 1, 0.984375),
-        _asks("too-rare", "where p and q give a token the same, it is always accepted.", _P, _Q, 3, 0.984375),
-        _asks("compares-with-p", "u is compared with the share p / q and not with p itself.", [0.125, 0.875],
+        _asks("too-rare", "if p and q give a token the same probability, it is always accepted.", _P, _Q, 3, 0.984375),
+        _asks("compares-with-p", "compare u with p / q, not with p itself.", [0.125, 0.875],
               [0.25, 0.75], 0, 0.375),
-        _asks("compares-with-p", "u above p / q is a rejection, whatever p and q are by themselves.", [0.5, 0.5],
+        _asks("compares-with-p", "a u above p / q means a rejection, whatever p and q are by themselves.", [0.5, 0.5],
               [0.75, 0.25], 0, 0.703125),
         _asks("border", _BORDER, _P, _Q, 0, 0.5),
-        _asks("border", _BORDER + " Here with other numbers.", [0.125, 0.875], [0.5, 0.5], 0, 0.25),
+        _asks("border", _BORDER + " Here are other numbers.", [0.125, 0.875], [0.5, 0.5], 0, 0.25),
         _asks("never", _NEVER, [0.0, 1.0], [0.5, 0.5], 0, 0.0),
-        _asks("never", _NEVER + " What is left adds up to 1 as well.", [0.0, 0.25, 0.75], [0.5, 0.5, 0.0], 0, 0.5),
+        _asks("never", _NEVER + " The distribution to draw from still adds up to 1.", [0.0, 0.25, 0.75],
+              [0.5, 0.5, 0.0], 0, 0.5),
         _asks("other-call", OTHER_CALL, [0.5, 0.25, 0.25], [0.25, 0.625, 0.125], 1, 0.75),
-        _asks("likeliest-only", "the rest is a distribution. It is not only the token that is missing most.",
+        _asks("likeliest-only", "return a whole distribution, not only the token that is missing most.",
               [0.125, 0.5, 0.375], [0.75, 0.125, 0.125], 0, 0.5),
-        _asks("any-size", "four tokens come out right and sixty-four do not: no size is written in.", _MANY_P, _MANY_Q,
+        _asks("any-size", "four tokens come out right and sixty-four do not. Look for a size that is fixed in the "
+              "code.", _MANY_P, _MANY_Q,
               31, 0.9375, f"{_MANY} drafted = 31 and u = 0.9375"),
-        _asks("any-size", "two tokens are a vocabulary too.", [0.25, 0.75], [0.75, 0.25], 0, 0.875),
-        _asks("small", "small probabilities count. Look for rounding, or for an epsilon that was added.",
+        _asks("any-size", "a vocabulary may have two tokens only.", [0.25, 0.75], [0.75, 0.25], 0, 0.875),
+        _asks("small", "small probabilities matter. Look for rounding, or for an added epsilon.",
               [2**-20, 1 - 2**-20], [0.25, 0.75], 0, 2**-19,
               "p = [2**-20, 1 - 2**-20], q = [0.25, 0.75], drafted = 0 and u = 2**-19"),
     ),

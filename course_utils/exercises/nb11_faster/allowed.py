@@ -73,8 +73,8 @@ _TWO = [[1.0, 3.0, 2.0, 0.5], [9.0, -1.0, 8.0, 7.0]]
 _TURNED = [[[1.0, 3.0, 2.0], [9.0, -1.0, 8.0]], [[4.0, 6.0, 5.0], [0.0, -2.0, -1.0]]]
 _WIDE, _WIDE_TEXT = made(2, 3, 300, by=7, modulo=300, minus=150, over=4)
 _RANGE = "allowed_ids may be a list, a set, a range or a tensor of ids, in any order."
-_NOTHING = "where nothing is allowed there is nothing to draw from: a ValueError says so before the draw fails."
-_OUTSIDE = "an id that the vocabulary does not have is a mistake of the caller. Raise a ValueError."
+_NOTHING = "if no id is allowed, there is nothing to draw from. Raise a ValueError."
+_OUTSIDE = "an id outside the vocabulary is the caller's mistake. Raise a ValueError."
 
 
 def _refuses(hint_id: str, hint: str, ids: list[int], make: Callable[[list[int]], Any] = list) -> Case:
@@ -96,40 +96,43 @@ EXERCISE = FunctionExercise(
     hints=(
         "Begin with a tensor of the logits' shape that is full of -inf, and write the allowed logits into it.",
         "`kept[..., ids] = logits[..., ids]` picks the same ids in every row, whatever axes come before.",
-        "Look at the ids before you use them: a negative id would count from the end without a word.",
+        "Check the ids before you use them. Python would count a negative id from the end, without an error.",
     ),
     reference=allowed,
     cases=(
         Case("a-mask", A_MASK, _HAND, Recognises(mask_of(_RIGHT))),
-        Case("values-only", "these are the allowed logits alone. Asked for is a whole row: every token keeps its "
+        Case("values-only", "these are only the allowed logits. Return a whole row, in which every token keeps its "
              "place.", _HAND, Recognises(lambda value: as_array(value).shape == (2,))),
         Case("probabilities", PROBABILITIES, _HAND, Recognises(probabilities_of(_RIGHT))),
         Case("finite-fill", FINITE_FILL, _HAND, Recognises(other_fill(_ROW, _RIGHT))),
-        Case("inverted", "the allowed tokens were dropped, and the others stayed.", _HAND,
+        Case("inverted", "the allowed tokens were dropped and the others kept. It should be the other way round.",
+             _HAND,
              Recognises(keep(_ROW, lambda row: [1, 3]))),
-        Case("changes-the-argument", "nothing was dropped, or it was dropped in the caller's own tensor. Asked for is "
-             "a new one.", _HAND, Holds(_is_another)),
-        Case("nothing-dropped", "every token is still possible: what is not allowed has -inf.", _HAND,
+        Case("changes-the-argument", "nothing was dropped, or the caller's own tensor was changed. Return a new "
+             "tensor.", _HAND, Holds(_is_another)),
+        Case("nothing-dropped", "every token is still possible. Set those that are not allowed to -inf.", _HAND,
              Recognises(any_of(_ROW))),
-        Case("by-hand", "mark the allowed places by hand: their logits stay as they are, and the rest is -inf.", _HAND,
+        Case("by-hand", "mark the allowed places by hand. Their logits stay unchanged, and all others become -inf.",
+             _HAND,
              Equals(_RIGHT)),
         _asks("other-call", OTHER_CALL, [3.0, 0.5, 1.0, 2.0], [1], make=list),
-        _asks("minus-inf", "an allowed token that the model itself excludes stays at -inf: being allowed gives it no "
-              "chance.", [-INF, 2.0, 1.0], [0, 2]),
-        _asks("minus-inf", "a row may be left without any chance: that is for the draw to refuse.", [-INF, 2.0], [0]),
-        _asks("repeats", "an id that comes twice counts once: its logit stays as it is.", _ROW, [3, 1, 3]),
+        _asks("minus-inf", "an allowed token that already has -inf stays at -inf. Being allowed does not make it "
+              "possible.", [-INF, 2.0, 1.0], [0, 2]),
+        _asks("minus-inf", "a row may be left with no possible token. Do not refuse that here: the draw will.",
+              [-INF, 2.0], [0]),
+        _asks("repeats", "an id may come twice. Its logit still stays as it is.", _ROW, [3, 1, 3]),
         _asks("negative-logits", "0 and negative numbers are logits like any other.", [0.0, -1.0, -2.0], [0, 2]),
         _asks("any-container", _RANGE + " Here it is a set.", _ROW, [1, 3], make=set),
         _asks("any-container", _RANGE + " Here it is a tensor.", _ROW, [3, 0], make=_as_int64),
         _asks("any-container", _RANGE + " Here it is range(1, 3).", _ROW, [1, 2], make=lambda ids: range(1, 3)),
         _refuses("nothing-allowed", _NOTHING, []),
-        _refuses("nothing-allowed", _NOTHING + " An empty set as well.", [], set),
+        _refuses("nothing-allowed", _NOTHING + " An empty set is no exception.", [], set),
         _refuses("outside", _OUTSIDE, [0, 4]),
-        _refuses("outside", _OUTSIDE + " A negative id is one too, although Python would count it from the end.",
+        _refuses("outside", _OUTSIDE + " So is a negative id, although Python would count it from the end.",
                  [-1, 2]),
         _asks("per-row", "the same ids are allowed in every row, and each row keeps its own logits.", _TWO, [0, 3]),
         _asks("axis-lost", AXIS_LOST, [[1.0, 3.0, 2.0]], [1]),
-        _asks("one-token", "a vocabulary of one token, and this one allowed: nothing is dropped.", [[5.0]], [0]),
+        _asks("one-token", "the vocabulary has one token, and it is allowed. Nothing is dropped.", [[5.0]], [0]),
         _asks("float64", FLOAT64, [8.7109375, 3.8153076, 2.2001953], [1, 2], dtype="float64",
               shown="float64 logits [8.7109375, 3.8153076, 2.2001953]"),
         Case("any-layout", ANY_LAYOUT,
