@@ -99,6 +99,13 @@ def as_tensor(name: str, values: Any) -> "Tensor":
     return tensor
 
 
+def check_row(name: str, ids: Iterable[int]) -> Iterable[int]:
+    """The ids as they are. Raises ValueError for an array with more or fewer axes than one."""
+    if (axes := getattr(ids, "ndim", 1)) != 1:
+        raise ValueError(f"{name} has {axes} axes; expected one text, (T,). Of a batch give one row, such as ids[0].")
+    return ids
+
+
 def as_path(source: str | Path) -> Path:
     """The path that is meant: ~ at its beginning is the home folder, as in a shell."""
     if not isinstance(source, (str, os.PathLike)):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from course_utils.arguments import check_documents, check_integer
+from course_utils.arguments import check_documents, check_integer, check_row
 from course_utils.text import BOS, EOS, PAD, SPECIALS, VISIBLE
 
 MIN_VOCAB_SIZE = len(SPECIALS) + 256  # every byte is a token
@@ -93,7 +93,7 @@ class BpeVocab:
         Raises ValueError for an id outside the vocabulary.
         """
         decoder = self.decoder()
-        return "".join([decoder.feed(token_id) for token_id in ids]) + decoder.flush()
+        return "".join([decoder.feed(token_id) for token_id in check_row("ids", ids)]) + decoder.flush()
 
     def decoder(self) -> "Utf8Decoder":
         """For text that comes token by token."""

@@ -170,7 +170,8 @@ def runs_needed(
     Raises ValueError for size <= 0, and as in paired_difference.
     """
     first, second = _values("a", a), _values("b", b)
-    if not 0 < check_number("size", size) < math.inf or not 0 < check_number("power", power) < 1:
+    size = check_number("size", size)
+    if not 0 < size < math.inf or not 0 < check_number("power", power) < 1:
         raise ValueError(f"size is {size} and power {power}; expected a size > 0 and a power between 0 and 1.")
     _check_confidence(confidence)
     if check_flag("paired", paired) and len(first) != len(second):

@@ -17,6 +17,7 @@ import torch
 from course_utils import storyworld
 from course_utils.arguments import check_documents, check_integer, check_number
 from course_utils.eval_mode import eval_mode
+from course_utils.model_checks import check_model_and_vocab
 from course_utils.protocols import LanguageModel, Vocabulary
 from course_utils.text import split_documents
 
@@ -113,6 +114,7 @@ def loss(model: LanguageModel, vocab: Vocabulary, documents: Sequence[str]) -> f
 
     Each document is scored on its own, from <bos> to <eos>. Returns inf if the model excludes a token that occurs.
     """
+    check_model_and_vocab(model, vocab)
     total, count = 0.0, 0
     for document in check_documents(documents):
         ids = torch.tensor([[vocab.bos_id, *vocab.encode(document), vocab.eos_id]])

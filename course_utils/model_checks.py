@@ -84,3 +84,14 @@ def vocab_size_of(model: LanguageModel) -> int | None:
         if isinstance(size, int):
             return size
     return None
+
+
+def check_model_and_vocab(model: object, vocab: object) -> None:
+    """TypeError for another thing in the place of a model or a vocabulary, such as one in the place of the other."""
+    if not callable(model):
+        raise TypeError(
+            f"model is of type {type(model).__name__}; expected a model, which can be called. load_model gives two "
+            f"things: model, vocab = load_model(…)."
+        )
+    if not hasattr(vocab, "bos_id") or not hasattr(vocab, "encode"):
+        raise TypeError(f"vocab is of type {type(vocab).__name__}; expected a vocabulary, such as load_model gives.")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from course_utils.arguments import as_path, check_documents, check_flag
+from course_utils.arguments import as_path, check_documents, check_flag, check_row
 from course_utils.protocols import Vocabulary
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -188,7 +188,7 @@ class CharVocab:
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of token ids; specials are not shown. Raises ValueError for an id outside the vocabulary."""
-        tokens = (self._token(token_id) for token_id in ids)
+        tokens = (self._token(token_id) for token_id in check_row("ids", ids))
         return "".join(token for token in tokens if token not in SPECIALS)
 
     def decoder(self) -> "TokenDecoder":

@@ -23,9 +23,12 @@ from course_utils.metrics import coherence, distinct_n, loss, proportion_ci
 from course_utils.ngram import NgramLM
 from course_utils.randomness import uniform
 from course_utils.sampling import SamplingParams, draw, next_token_probs, top_k_filter, top_p_filter
+from course_utils.speculative import accept, acceptance
 from course_utils.step_cost import step_cost
 from course_utils.stopping import StopCriteria
+from course_utils.sweep import sweep
 from course_utils.text import CharVocab, load_text, split_documents
+from course_utils.training.trainer import train_transformer
 from course_utils.transformer import Transformer, TransformerConfig
 
 OURS = Path(course_utils.__file__).parent
@@ -104,6 +107,8 @@ ODD = {
     "documents of bytes": lambda: BpeVocab.train(["a"], 263).encode_documents([0.5]),
     "texts": lambda: BpeVocab.train({"a": 1}, 263),
     "documents to score": lambda: loss(MODEL, VOCAB, {"abc.": 3}),
+    "a batch as one text": lambda: VOCAB.decode(torch.tensor([[7, 8]])),
+    "a token as a text": lambda: BpeVocab.train(["a"], 263).decode(torch.tensor(7)),
     "prompts": lambda: generate_batch(MODEL, VOCAB, {"a": 1}),
     "prompts of no order": lambda: generate_batch(MODEL, VOCAB, {"a", "b"}),
     "prompts that run out": lambda: generate_batch(MODEL, VOCAB, (prompt for prompt in "ab")),
@@ -129,6 +134,13 @@ ODD = {
     "model and vocab exchanged": lambda: generate(VOCAB, MODEL, "a"),
     "model to stream": lambda: stream((MODEL, VOCAB), VOCAB, "a"),
     "model without a cache": lambda: generate(lambda ids, cache=None: BIGRAM(ids), VOCAB, "a"),
+    "model of a sweep": lambda: sweep((BIGRAM, VOCAB), VOCAB, ["a"], {"s": SamplingParams()}, [1]),
+    "model to score": lambda: loss(VOCAB, MODEL, ["abc."]),
+    "model to train": lambda: train_transformer(BIGRAM, VOCAB, [["abc."]]),
+    "settings of a training": lambda: train_transformer(MODEL, VOCAB, [["abc."]], 100),
+    "n_jobs": lambda: sweep(BIGRAM, VOCAB, ["a"], {"s": SamplingParams()}, [1], n_jobs=0),
+    "a token from the end": lambda: accept([0.5, 0.5], [0.5, 0.5], -1, 0.3),
+    "p": lambda: acceptance(0.5, [0.5, 0.5]),
     "folder": lambda: save_model(MODEL, VOCAB, ""),
     "folder to load": lambda: load_model(" "),
 }

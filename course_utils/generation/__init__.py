@@ -11,7 +11,7 @@ from course_utils.generation import reproduction
 from course_utils.generation.allow import Allow, name_of
 from course_utils.generation.batch import Batch
 from course_utils.generation.row import Request, Row
-from course_utils.model_checks import vocab_size_of
+from course_utils.model_checks import check_model_and_vocab, vocab_size_of
 from course_utils.protocols import LanguageModel, Vocabulary
 from course_utils.sampling import SamplingParams
 from course_utils.stopping import FinishReason, StopCriteria
@@ -192,13 +192,7 @@ def start(
     allow: Allow | None = None,
 ) -> Row:
     """A row that has sampled nothing yet. Raises ValueError or TypeError for what the model cannot continue."""
-    if not callable(model):
-        raise TypeError(
-            f"model is of type {type(model).__name__}; expected a model, which can be called. load_model gives two "
-            f"things: model, vocab = load_model(…)."
-        )
-    if not hasattr(vocab, "bos_id") or not hasattr(vocab, "encode"):
-        raise TypeError(f"vocab is of type {type(vocab).__name__}; expected a vocabulary, such as load_model gives.")
+    check_model_and_vocab(model, vocab)
     context_size = getattr(model, "block_size", None)
     request = Request.of(vocab, prompt, sampling, stopping, sample, context_size, allow)
     _refuse_unknown(model, request.prompt_ids, f"the prompt {prompt[:60]!r}")

@@ -23,6 +23,7 @@ from tqdm.auto import tqdm
 from course_utils.arguments import check_integer
 from course_utils.generation import Generation, generate, generate_batch
 from course_utils.metrics import entries
+from course_utils.model_checks import check_model_and_vocab
 from course_utils.protocols import LanguageModel, NamedVocabulary
 from course_utils.randomness import check_uint64
 from course_utils.sampling import SamplingParams
@@ -74,9 +75,10 @@ def sweep(
         setting, its values, seed, sample, text, finish_reason, n_tokens, one for each metric, error (None if none).
     Raises ValueError or TypeError for arguments that make no sense, before anything is computed.
     """
+    check_model_and_vocab(model, vocab)
     metrics = dict(metrics or {})
     prompts, seeds, settings = entries("prompts", prompts), entries("seeds", seeds), _named(settings)
-    _check(prompts, settings, seeds, metrics, batch_size)
+    _check(prompts, settings, seeds, metrics, batch_size, n_jobs)
     cells = [
         Cell(number, prompt, name, replace(params, seed=seed))
         for name, params in settings.items()
@@ -206,6 +208,7 @@ def _check(
     seeds: Sequence[int],
     metrics: Mapping[str, Callable],
     batch_size: int,
+    n_jobs: int | None,
 ) -> None:
     if not all(isinstance(prompt, str) for prompt in prompts):
         raise TypeError("prompts holds something else than a str; expected a list of str.")
@@ -223,6 +226,8 @@ def _check(
         raise TypeError(f"A metric is called {nameless[0]!r}; expected a str.")
     if taken := set(metrics) & {"problem", "prompt", "setting", "seed", "sample", *SETTINGS, *RESULTS}:
         raise ValueError(f"A metric is called {min(taken)!r}, which is a column already. Choose another name.")
+    if n_jobs is not None and not check_integer("n_jobs", n_jobs, below=2**15, at_least=-(2**15)):
+        raise ValueError("n_jobs is 0; expected a number of processes, -1 for one for each core, or None.")
     if check_integer("batch_size", batch_size) < 1:
         raise ValueError(f"batch_size is {batch_size}; expected at least 1.")
     greedy = [name for name, params in settings.items() if params.greedy]

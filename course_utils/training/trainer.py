@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from tqdm.auto import tqdm
 
 from course_utils.arguments import check_integer, check_number
+from course_utils.model_checks import check_model_and_vocab
 from course_utils.randomness import check_uint64
 from course_utils.text import CharVocab
 from course_utils.training.corpus import IGNORED, Corpus
@@ -208,6 +209,10 @@ def train_transformer(
     groups: lists of documents; `settings.batch` says how many of each a step takes. on_step: called after each step.
     Returns the loss of each step, in nats a token. Interrupting it leaves the model as it is after the last whole step.
     """
+    check_model_and_vocab(model, vocab)
+    if not isinstance(model, Transformer) or not isinstance(settings, TrainingSettings):
+        given = f"{type(model).__name__} and the settings a {type(settings).__name__}"
+        raise TypeError(f"model is a {given}; expected a Transformer and TrainingSettings(…).")
     trainer = Trainer(model, Corpus(vocab, groups, model.block_size), settings)
     run(trainer, on_step, show_progress)
     return trainer.losses
