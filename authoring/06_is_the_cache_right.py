@@ -113,7 +113,7 @@ predict.beside(my_trues, sum(verdicts.values()), "True for")
 # Write `same_logits(a, b, atol)` for two tensors with one, two or three axes.
 #
 # - Return True if no two numbers at the same place differ by more than `atol`. A difference of exactly `atol` is allowed.
-# - Return False if one pair differs by more, if the shapes differ, if either tensor has a NaN, or if there is nothing to compare.
+# - Return False if one pair differs by more, if the shapes differ, if a tensor has a NaN, or if there is nothing to compare.
 #
 # | `a` | `b` | `atol` | you return |
 # |---|---|---|---|
