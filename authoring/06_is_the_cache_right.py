@@ -30,9 +30,9 @@ tales = text.load_documents("tales", "validation")
 # %% [markdown] id="noise-text"
 # ## Two ways to one number
 #
-# In notebook 05 a cache saved time. Did it also leave the result as it was? First we need to know how
-# close two right results come to each other. A computer rounds after each addition, so the order of a sum matters. Here are three numbers, added
-# in two orders.
+# In notebook 05 a cache saved time. Did it also leave the result as it was? First we need to know how close two right results
+# come to each other. A computer rounds after each addition, so the order of a sum matters. Here are three numbers, added in two
+# orders.
 
 # %% id="sum"
 x, y, z = torch.tensor([1e8, 1.0, -1e8])
@@ -292,8 +292,8 @@ print("  ".join(f"{letter} {place}" for letter, place in begins.items()))
 # | edit | the cache has read the text with a different sixth token; then the text itself is fed | the same logits |
 # | update | after the prompt all weights grow by a tenth; then one token at a time | the changed model's logits |
 #
-# In the table that the next cell prints, a dot means that the logits are equal. Otherwise you see the first position that differs,
-# and the largest difference. Find the sound decoder first.
+# In the table that the next cell prints, a dot means that the logits are equal. Otherwise you see the first position that
+# differs, and the largest difference. Find the sound decoder first.
 
 # %% id="situations" tags=["nbval-ignore-output"]
 def shown(report):

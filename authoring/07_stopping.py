@@ -84,13 +84,13 @@ assert short.token_ids == answers[0].token_ids[:50]
 
 # %% [markdown] id="share-explained"
 # More texts reach their end, but fewer than twice as many. One run with a budget of 400 was enough to find this out. A draw
-# depends on the seed and the step only, so a smaller budget gives the beginning of the same text. A budget does not make a model
-# brief. It decides when the caller stops listening.
+# depends on the seed and the step only, so a smaller budget gives the beginning of the same text. A budget does not make a
+# model brief. It decides when the caller stops listening.
 #
 # ## A cut-off answer that parses
 #
-# How can a program notice that an answer in JSON was cut off? It could try to parse the answer. **Guess:** the number `7608` has
-# three shorter beginnings: `7`, `76` and `760`. How many of these three are valid JSON?
+# How can a program notice that an answer in JSON was cut off? It could try to parse the answer. **Guess:** the number `7608`
+# has three shorter beginnings: `7`, `76` and `760`. How many of these three are valid JSON?
 
 # %% id="guess-json" tags=["nbval-ignore-output"]
 my_valid = ...
@@ -154,9 +154,10 @@ check("07.finish_reason", finish_reason)
 # %% [markdown] id="tokens-text"
 # ## Stop strings are text, not tokens
 #
-# A caller may also ask for the text to end at a *stop string*, such as the end of a line. In this course a token is one character,
-# but in most models it is not. *Byte-pair encoding* builds larger tokens by merging neighbours that are frequent. Here it learns from tales and
-# a few lines with other signs. The output shows a space as `␣`, and bytes that are not a character by themselves as `<E2 80>`.
+# A caller may also ask for the text to end at a *stop string*, such as the end of a line. In this course a token is one
+# character, but in most models it is not. *Byte-pair encoding* builds larger tokens by merging neighbours that are frequent.
+# Here it learns from tales and a few lines with other signs. The output shows a space as `␣`, and bytes that are not a
+# character by themselves as `<E2 80>`.
 #
 # Suppose that a server turns the stop string `said` into ids once, and then looks for these ids among the ids of the text.
 # **Guess:** does it find the stop string in `he said no`? Write `True` or `False`.
@@ -193,18 +194,19 @@ predict.beside(my_found, by_ids("said", "he said no"), "said, by ids")
 
 # %% [markdown] id="tokens-explained"
 # The same letters become different tokens in different places. In the middle of the sentence `␣said` is one token, and at the
-# beginning of a text `said` is three. So a search by ids misses the stop string. A search inside each token misses every stop string
-# that crosses an edge between two tokens. Only a search in the text finds them all.
+# beginning of a text `said` is three. So a search by ids misses the stop string. A search inside each token misses every stop
+# string that crosses an edge between two tokens. Only a search in the text finds them all.
 #
-# But the text arrives in pieces, and the reader wants to see each piece at once. Suppose that `.⏎` has arrived and the stop string
-# is `⏎Q:`. May the program show the end of the line already? Move the slider.
+# But the text arrives in pieces, and the reader wants to see each piece at once. Suppose that `.⏎` has arrived and the stop
+# string is `⏎Q:`. May the program show the end of the line already? Move the slider.
 
 # %% id="stream-panel"
 widgets.watch_stream(["yes", ".\n", "Q", "; no", "\nQ", ": and", " more"], ["\nQ:"])
 
 # %% [markdown] id="panel-answers"
-# **Find out by moving:** after which pieces is nothing held back? Which pieces are never made? What changes when
-# the stop strings are `[";", "\nQ:"]`? <details><summary>Answers</summary>Nothing is held back after pieces 1 and 4. The last piece is never made. With ; as a second stop string the text ends at piece 4 with yes.⏎Q, because ; is complete first.</details>
+# **Find out by moving:** after which pieces is nothing held back? Which pieces are never made? What changes when the stop
+# strings are `[";", "\nQ:"]`? <details><summary>Answers</summary>Nothing is held back after pieces 1 and 4. The last piece is
+# never made. With ; as a second stop string the text ends at piece 4 with yes.⏎Q, because ; is complete first.</details>
 #
 # A program must *hold back* text that can still become a stop string, and should hold back nothing else. If the stream ends
 # first, the program shows what it was holding.
@@ -232,13 +234,15 @@ assert not by_ids("said", "he said no") and by_ids("said", "said") and len(token
 assert "␣said" in tokens("he said no") and tokens("said") == tokens("said no")[:3]
 
 # %% [markdown] id="stop-exercise-text"
-# `bcd` begins first, but `c` is complete first. A model that writes one character at a time would have stopped at `c`. The rule is that
-# *the earliest completion wins*. It has a useful consequence: the result does not depend on how the text was cut into pieces.
+# `bcd` begins first, but `c` is complete first. A model that writes one character at a time would have stopped at `c`. The rule
+# is that *the earliest completion wins*. It has a useful consequence: the result does not depend on how the text was cut into
+# pieces.
 #
 # ### Exercise `07.stop_matcher` · hard · 20 minutes
 #
-# Write a generator `cut_at_stop(pieces, stops)`. The pieces of a text arrive one at a time, as they do when a model streams. `stops` is a
-# list of stop strings, and it may be empty. Your generator passes the text on and ends before the first stop string.
+# Write a generator `cut_at_stop(pieces, stops)`. The pieces of a text arrive one at a time, as they do when a model streams.
+# `stops` is a list of stop strings, and it may be empty. Your generator passes the text on and ends before the first stop
+# string.
 #
 # - What you yield, joined together, is the text before the stop string that is *completed* first. If one character
 #   completes two of them, the longer one counts.
@@ -282,9 +286,9 @@ for stop, include in ((["Q:", "!"], False), (["Q:", "!"], True), (["!"], False))
 #
 # ## Characters that span tokens
 #
-# A token may also be *less* than a character. In UTF-8, ☕ takes three bytes and 🙂 takes four, and these bytes may belong to several
-# tokens. If each token is decoded by itself, the result contains U+FFFD, the sign for broken text, `�`. A decoder that waits
-# for the missing bytes gives the character.
+# A token may also be *less* than a character. In UTF-8, ☕ takes three bytes and 🙂 takes four, and these bytes may belong to
+# several tokens. If each token is decoded by itself, the result contains U+FFFD, the sign for broken text, `�`. A decoder that
+# waits for the missing bytes gives the character.
 #
 # Two cells below, a bigram model over such tokens writes ` ☕`: one token for the space and three for the cup. **Guess** what
 # the text is if the budget is 3.
@@ -340,8 +344,9 @@ predict.beside(my_outcome, outcomes[20].value, "budget 20")
 
 # %% [markdown] id="tools-explained"
 # When the model samples `</call>`, the text ends with TOOL_CALL. The model only *writes* a call. The program around it decides
-# whether to run the call. If it does, it feeds `<result>…</result>` to the same cache, as tokens that nobody drew, and the model
-# continues. The budget counts the drawn tokens of all turns. If the budget cuts a call off, the text ends with LENGTH, and nothing is run.
+# whether to run the call. If it does, it feeds `<result>…</result>` to the same cache, as tokens that nobody drew, and the
+# model continues. The budget counts the drawn tokens of all turns. If the budget cuts a call off, the text ends with LENGTH,
+# and nothing is run.
 #
 # Now we let the tiny Llama try, which has learned this protocol. Watch two things: does it copy the numbers into the call, and
 # does it copy the result into the answer?
@@ -376,12 +381,14 @@ assert "<result>" in written
 # It does. The model has seen many results in training, so it knows what one looks like, and it makes one up. Compare the
 # made-up result with 7608.
 #
-# The text of a model is data from outside. So the program waits until the call is complete, parses it, checks it, and looks the tool up in
-# a list of allowed tools. It never passes the text to `eval`, and it never guesses how a cut-off call would have continued.
+# The text of a model is data from outside. So the program waits until the call is complete, parses it, checks it, and looks the
+# tool up in a list of allowed tools. It never passes the text to `eval`, and it never guesses how a cut-off call would have
+# continued.
 #
 # ### Exercise `07.read_call` · medium · 12 minutes
 #
-# Write `read_call(text)`. `text` is what stands between the marks. Return `(tool, args)` if all of this holds, and `None` otherwise:
+# Write `read_call(text)`. `text` is what stands between the marks. Return `(tool, args)` if all of this holds, and `None`
+# otherwise:
 #
 # - The text is one complete, valid JSON object with exactly two keys, `tool` and `args`.
 # - `tool` is a str that is not empty.
@@ -419,8 +426,8 @@ assert {reason.name: reason.api_name for reason in FinishReason} == {
     "EOS": "stop", "STOP_STRING": "stop", "TOOL_CALL": "tool_calls", "LENGTH": "length", "CONTEXT": "length"}
 
 # %% [markdown] id="servers"
-# The last text consists of 100,000 opening brackets. Python's JSON parser gives up on it with a `RecursionError`, which is not a
-# `ValueError`. Our program checks the length first, so such a text never reaches the parser.
+# The last text consists of 100,000 opening brackets. Python's JSON parser gives up on it with a `RecursionError`, which is not
+# a `ValueError`. Our program checks the length first, so such a text never reaches the parser.
 #
 # ## What servers call it
 #
@@ -478,8 +485,8 @@ predict.beside(my_useless_test, min(set(servers.TESTS) - set(found_by.values()))
 assert found_by == {"sound": "", **dict(zip(servers.SERVER_FAULTS, "efcbd", strict=True))}
 
 # %% [markdown] id="chat-text"
-# An X marks a test that the server fails. The ordinary test, `a`, passes everywhere. Each fault shows only in the situation that
-# it is about: at the edge of a budget, at a stop string, at a setting, at a strange character.
+# An X marks a test that the server fails. The ordinary test, `a`, passes everywhere. Each fault shows only in the situation
+# that it is about: at the edge of a budget, at a stop string, at a setting, at a strange character.
 #
 # ## Beyond the toy: chats end their turns
 #
@@ -506,10 +513,10 @@ for ends in (["<eos>"], ["<eos>", "<|end|>"]):
 # With only one of the two end tokens, the model goes on and writes the user's next turn as well. If a chat model talks to
 # itself, look at the list of end tokens first.
 #
-# The list stands in a file beside the weights, `generation_config.json`, together with the settings that the makers of the checkpoint
-# suggest. An entry may read `"eos_token_id": [1, 7]`, with `"temperature": 0.6, "top_p": 0.9`. So the defaults that you get may come from
-# this file and not from the library. Our model has such a file with one end token. Notebook 09 reads it, and lets transformers stop at
-# either of two.
+# The list stands in a file beside the weights, `generation_config.json`, together with the settings that the makers of the
+# checkpoint suggest. An entry may read `"eos_token_id": [1, 7]`, with `"temperature": 0.6, "top_p": 0.9`. So the defaults that
+# you get may come from this file and not from the library. Our model has such a file with one end token. Notebook 09 reads it,
+# and lets transformers stop at either of two.
 
 # %% [markdown] id="misreadings"
 # ## Common misreadings, and what this does not prove
@@ -540,9 +547,10 @@ for ends in (["<eos>"], ["<eos>", "<|end|>"]):
 # %% [markdown] id="summary"
 # ## Summary
 #
-# A model ends a text with EOS, and a caller ends it with a budget or a stop string. The model's size sets a third limit, the context. A
-# call asks somebody else to act. The reason belongs to the answer. Search for stop strings in the text; the one that is complete first
-# counts. Never run a call that is incomplete or invalid. Test a server at its edges. **Next:** [08 Did it help?](08_did_it_help.ipynb)
+# A model ends a text with EOS, and a caller ends it with a budget or a stop string. The model's size sets a third limit, the
+# context. A call asks somebody else to act. The reason belongs to the answer. Search for stop strings in the text; the one that
+# is complete first counts. Never run a call that is incomplete or invalid. Test a server at its edges. **Next:** [08 Did it
+# help?](08_did_it_help.ipynb)
 #
 # **Sources.** What servers call it: [OpenAI, chat completions](https://platform.openai.com/docs/api-reference/chat/object); [Anthropic, stop reasons](https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons); [Ollama, `llm/server.go`](https://github.com/ollama/ollama/blob/main/llm/server.go); [llama.cpp's server](https://github.com/ggml-org/llama.cpp/tree/master/tools/server); vLLM's `vllm/v1/engine` and [pull request 2976](https://github.com/vllm-project/vllm/pull/2976), which added `stop_reason`.
 # transformers: all settings of [generation](https://huggingface.co/docs/transformers/main_classes/text_generation), and how [chat templates](https://huggingface.co/docs/transformers/chat_templating) are written. A. Aho and M. Corasick, [*Efficient string matching*](https://doi.org/10.1145/360825.360855), 1975: the search for many strings at once. R. Sennrich et al., [byte-pair encoding](https://arxiv.org/abs/1508.07909), 2016: why tokens are pieces of words. [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259): what JSON is.
