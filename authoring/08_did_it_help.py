@@ -66,9 +66,9 @@ predict.beside(my_lowest, metrics.proportion_ci(4, 4).low, "4 of 4: lowest accur
 #
 # ## Accuracy against temperature
 #
-# `sweep` runs every prompt under every setting. Different prompts get different random numbers, so that one lucky number
-# does not help them all. Different settings get the *same* random numbers, which we will need later. (A long sweep can
-# keep its results in a file with `keep=`, and goes on there after an interruption. With `n_jobs=-1` it uses all cores.)
+# `sweep` runs every prompt under every setting. Different prompts get different random numbers, so that one lucky number does
+# not help them all. Different settings get the *same* random numbers, which we will need later. (With `keep=`, a long sweep
+# keeps its results in a file, so that it can go on after an interruption. With `n_jobs=-1` it uses all cores.)
 
 # %% id="accuracy" tags=["nbval-ignore-output"]
 settings = {f"T = {t:g}": SamplingParams(t) for t in (0, 0.5, 1, 1.5, 2, 2.5, 3)}
@@ -99,14 +99,15 @@ assert 9.9 < widths[0] / widths[1] < 10.1
 
 # %% [markdown] id="pairs-text"
 # A high temperature costs accuracy: the intervals of T = 0 and T = 2.5 are far apart. Those of T = 0 and T = 1 overlap, so
-# the higher dot is not a winner. But overlap does not mean *equal*. Both settings answered the same problems, and so
-# far we have not used that.
+# the higher dot alone does not make a winner. But overlap does not mean *equal*. Both settings answered the same problems,
+# and so far we have not used that.
 #
 # ## Pairs
 #
 # Suppose that A solves 17 of 20 problems and B solves 10. Look at the problems one by one. In eight of them only A is right,
-# and in one only B is right. If A and B were equally good, each of these nine would be a coin toss. The *exact McNemar
-# test* asks how often nine coins split at least as unevenly as 8 to 1. The other eleven problems do not tell A from B.
+# and in one only B is right. If A and B were equally good, each of these nine would be a coin toss. The *exact McNemar test*
+# asks how often nine coins split at least as unevenly as 8 to 1. That share is called *p*. The other eleven problems do not
+# tell A from B.
 
 # %% id="pairs-by-hand"
 a = [1] * 8 + [0] * 1 + [1] * 9 + [0] * 2
@@ -118,8 +119,10 @@ print("exact, 4 to 0:       ", comparison.discordant_pairs(a[:4] + a[9:], b[:4] 
 print("by hand, 8 to 1:      2 × (1 + 9) / 2**9 =", 2 * (1 + 9) / 2**9)
 
 # %% [markdown] id="paired-exercise-text"
-# The first two lines find the same difference, +0.350, and the pairs are a little surer of it. A split of 4 to 0 is too
-# small to tell anything, since four coins agree once in eight times. Pairs help with other measures as well, because the difficulty of a problem cancels in each difference.
+# The first line treats A and B as strangers: it ignores the pairs. The second line uses them. Both find the same difference,
+# +0.350, and the pairs are a little surer of it. A split of 4 to 0 is too small to tell anything, since four coins all fall
+# alike in one of eight tries. Pairs help with other measures as well, because the difficulty of a problem cancels in each
+# difference.
 #
 # ### Exercise `08.paired_difference` · medium · 12 minutes
 #
@@ -218,8 +221,8 @@ assert comparison.discordant_pairs(cold.right, hot["best of k"]).verdict == "can
 
 # %% [markdown] id="pass-text"
 # A hot setting gains much when we choose among its samples. But read the cost beside it. Choosing uses about eight times as
-# many tokens as one sample. And greedy costs a ninth of that, and is as good here as far as we can tell. None of these ways
-# needs somebody who knows the right answer.
+# many tokens as one sample. Greedy costs a ninth of what choosing costs, and as far as we can tell it is as good here. None
+# of these ways needs somebody who knows the right answer.
 #
 # ## pass@k: if somebody knows the answer
 #
@@ -278,14 +281,15 @@ crossed = "lower" in verdicts and "higher" in verdicts[verdicts.index("lower"):]
 print("So these two curves", "cross." if crossed else "do not cross, as far as these problems can tell.")
 
 # %% [markdown] id="calibration-text"
-# At k = 1 the hot samples are clearly worse. With more samples they catch up, because they differ more from each other, and
-# one of them is right. So "which temperature is best?" has no answer without k. We would say that the
-# curves cross only if the interval of the difference lay above 0 for some k.
+# At k = 1 the hot samples are clearly worse. With more samples they catch up: they differ more from each other, and a single
+# right one is enough. So "which temperature is best?" has no answer without k. We would say that the curves cross only if the
+# interval of the difference lay above 0 for some k.
 #
 # ## When it says 80 %, is it right in 80 %?
 #
-# A model is *calibrated* if what it calls 80 % likely comes true in 80 % of the cases. We read held-out tales. At each character
-# we ask how sure the model is of its first choice, and whether that character comes next. **Guess:** at T = 0.5, does the
+# A model is *calibrated* if what it calls 80 % likely comes true in 80 % of the cases. We read held-out tales. At each
+# character we ask how sure the model is of its first choice, and whether that character comes next. The cases are sorted into
+# bins by what the model said. For each of the upper bins, the cell prints *said → came true*. **Guess:** at T = 0.5, does the
 # model claim more than comes true? (`True` or `False`)
 
 # %% id="guess-calibration" tags=["nbval-ignore-output"]
@@ -327,9 +331,10 @@ assert all(b.low > b.said for b in bins["T = 2"] if 0.5 < b.said < 0.7)  # says 
 # ## Tales: no single right answer
 #
 # The bigram and the transformer continue the same beginnings at five temperatures. We measure three things: the share of
-# 4-grams (four characters in a row) that are repeated within the first 100 characters, the share of real words, and the
-# share of sentences that parse. Texts of fewer than 100 characters are left out of the first measure. The budget cuts
-# off most texts within a sentence, which then does not parse. So no model can reach 1 in the third measure.
+# 4-grams (four characters in a row) that are repeated within the first 100 characters, the share of real words, and the share
+# of sentences that parse. Texts of fewer than 100 characters are left out of the first measure. The budget cuts off most
+# texts within a sentence, and a sentence that is cut off does not parse. So even a perfect model would stay below 1 in the
+# third measure.
 
 # %% id="tales" tags=["nbval-ignore-output"]
 tales = load_documents("tales", "validation")[: choose(24, 8)]
@@ -365,8 +370,8 @@ print("sentences, transformer, T = 2 minus T = 0.3: ", gap_of("sentences", hot_l
 print("repetition, bigram, T = 1 minus T = 0.3:     ", gap_of("repetition", hot_bigram, ("bigram", 0.3)))
 
 # %% [markdown] id="penalties-text"
-# At T = 0.3 the bigram goes round in circles. It writes hardly a sentence at any of these temperatures. The transformer's
-# sentences fall apart as it gets hot.
+# At T = 0.3 the bigram goes round in circles. At every one of these temperatures it writes hardly a sentence that parses. The
+# transformer's sentences fall apart as it gets hot.
 #
 # ## Beyond the toy: penalties, and a search for the likeliest text
 #
@@ -427,14 +432,14 @@ assert metrics.repetition_rate(likeliest["bigram", 8][0], 4) > 0.8
 
 # %% [markdown] id="runs-text"
 # For the transformer, beam search finds a likelier text than greedy does. It suits tasks with few good answers, such as
-# translation. But the likeliest text need not be a good one. The bigram's is far likelier than a sampled one, and says
-# `the the the`. This is one reason to sample in a chat.
+# translation. But the likeliest text need not be a good one. The bigram's likeliest text is far likelier than a sampled one,
+# and says `the the the`. This is one reason to sample in a chat.
 #
 # ## How many runs?
 #
-# One *run* is the accuracy on all the problems under one seed. We compare two neighbours, T = 2.5 and T = 2.6. Suppose that
-# there is a difference of 0.01, and that we want to find it with a chance of 80 %. **Guess** how many runs of each setting that
-# takes, paired by seed.
+# One *run* is the accuracy on all the problems under one seed. We compare two neighbouring temperatures, T = 2.5 and T = 2.6.
+# Suppose that there is a difference of 0.01, and that we want to find it with a chance of 80 %. **Guess** how many runs of
+# each setting that takes, paired by seed.
 
 # %% id="guess-runs" tags=["nbval-ignore-output"]
 my_runs = ...
@@ -453,8 +458,8 @@ predict.beside(my_runs, pairs, "runs in pairs")
 
 # %% [markdown] id="vanish-text"
 # Both settings use the same random numbers, so a seed that is lucky for one is lucky for the other. The *correlation* says
-# how far that goes; 1 would be all the way. These intervals are over seeds, so they hold for *these* problems. For problems
-# *like* these, other problems must be drawn, as in the pairs of problems above.
+# how far that goes; 1 would be all the way. These intervals compare seeds, so they hold for *these* problems only. A claim
+# about problems *like* these needs an interval over many problems, as in the pairs above.
 #
 # ## A result that vanishes
 #
@@ -489,8 +494,8 @@ assert tried[winner].verdict == "higher" and again.verdict == "can't tell" and s
 assert len({*range(1000, 1480), *range(7000, 7040), *range(8000, 8040)}) == 560  # no text is used twice
 
 # %% [markdown] id="record-text"
-# A 95 % interval is wrong in about 1 of 20 cases. So somebody who tries 60 changes can expect about three that "work". Try
-# the winner again with fresh seeds, and say how many changes you tried.
+# A 95 % interval is wrong in about 1 of 20 cases. So somebody who tries 60 changes that do nothing can expect about three
+# false alarms. Try the winner again with fresh seeds, and say how many changes you tried.
 #
 # ## The record
 #
@@ -571,9 +576,9 @@ assert changed["use_cache"] <= 1 and changed["batch_size"] <= 1  # a draw within
 # |---|---|
 # | the intervals overlap, so the settings are equal | they may differ; look at the pairs |
 # | *can't tell* means no difference | it means too few problems to tell |
-# | p = 0.04 means that A is better with 96 % | coins alone would split so unevenly in 4 % of experiments |
+# | p = 0.04 means that A is better with a chance of 96 % | coins alone would split at least so unevenly in 4 % of experiments |
 # | majority beat one sample, so it is better | it used eight times as many tokens |
-# | "90 % sure" means right in 90 % | at T = 1 about so, for this model on these tales; at T = 0.5 not |
+# | "90 % sure" means right in 90 % | at T = 1 it nearly does, for this model on these tales; at T = 0.5 it does not |
 #
 # All this was measured on sums and tales of one small model. That T = 2.5 is bad for sums, or T = 1 calibrated, says nothing
 # about another model. **Further, without a check:** at which T does a majority of eight beat greedy? How many problems would
@@ -586,7 +591,7 @@ assert changed["use_cache"] <= 1 and changed["batch_size"] <= 1  # a draw within
 # <details><summary>2. Two intervals overlap. Are the settings equally good?</summary>We do not know. On the same problems, pairs may still tell them apart. If they do not, the answer is "can't tell", not "equal".</details>
 # <details><summary>3. 40 of 100 problems are solved with one sample each. What is pass@10?</summary>Nobody can say. There is one sample of each problem, and k may not be larger than n. Draw at least 10 samples of each.</details>
 # <details><summary>4. You compute pass@16 at T = 0. What do you get?</summary>pass@1 at sixteen times the cost, since greedy gives 16 copies of one answer.</details>
-# <details><summary>5. You tried 20 prompts, and the best is better with p < 0.05. What next?</summary>Run it again with fresh seeds and problems. Among 20 prompts that make no difference, you can expect one such result.</details>
+# <details><summary>5. You tried 20 prompts, and the best is better with p < 0.05. What next?</summary>Run it again with fresh seeds and problems. Among 20 prompts that make no difference, you can expect one with p < 0.05.</details>
 
 # %% [markdown] id="summary"
 # ## Summary

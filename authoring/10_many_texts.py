@@ -60,8 +60,10 @@ for size in (1, 4, 16, 64, 512):
 #
 # ## A block table by hand
 #
-# The blocks of a text may lie anywhere in memory. So each text has a *block table*, which lists its blocks in the order of its
-# tokens. Below, two texts grow in turn, with blocks of 4 tokens. **Guess** which blocks text A holds in the end.
+# The blocks of a text may lie anywhere in memory. So each text has a *block table*, which lists its blocks in the order of
+# its tokens. Below, two texts grow in turn, with blocks of 4 tokens: A has 3 tokens, then B 6, A 5, A 9 and B 7. A text takes
+# a block only when it needs one, and the blocks are handed out in the order 0, 1, 2, … **Guess** which blocks text A holds in
+# the end.
 
 # %% id="guess-table" tags=["nbval-ignore-output"]
 my_blocks_of_a = ...  # a list, such as [0, 1]
@@ -125,10 +127,10 @@ for table, report in zip(paged, reports, strict=True):
 # ## Sharing a beginning
 #
 # Many requests to a server can begin alike, with the same long instruction. Keys and values depend on the token, on its
-# position and on all tokens before it. So a full block can be used again by any text that has the same tokens *up to the
-# end of that block*. Three requests share an instruction of 100 tokens, `<bos>` included, and the blocks have 16 tokens.
-# **Guess:** how many tokens of the second request are found, so that they need not be computed again? And how many are found if
-# the 50th token of the instruction is another one?
+# position and on all tokens before it. So a full block can be used again by any text that has the same tokens *up to the end
+# of that block*. Three requests share an instruction of 100 tokens, `<bos>` included, and the blocks have 16 tokens.
+# **Guess:** how many tokens of the second request are found, so that they need not be computed again? And how many are found
+# if the 50th character of the instruction is another one?
 
 # %% id="guess-found" tags=["nbval-ignore-output"]
 my_found, my_found_after_a_change = ..., ...
@@ -158,7 +160,7 @@ assert all(reports) and found[:3] == [0, 96, 48]
 # Write `shared_blocks(token_ids, known, block_size)`. `known` is a set of tuples. Each tuple is the beginning of a text, up to the
 # end of a block that is stored. Return the number of blocks that the prompt `token_ids` can use again.
 #
-# - Block n counts if the prompt's tokens up to the end of block 1, of block 2, … and of block n are all in `known`.
+# - Block n counts if, for every block from 1 to n, the prompt's tokens up to the end of that block are in `known`.
 # - The last token of the prompt must lie outside these blocks, since it has to be fed.
 #
 # | `token_ids` | `known` | `block_size` | you return |
@@ -178,8 +180,9 @@ check("10.shared_blocks", shared_blocks)
 # ## Static and continuous batches
 #
 # A *static* batch begins together and ends together. A text that is done early keeps its place until the longest has ended.
-# From a *continuous* batch, a text leaves when it is done, and a waiting one takes its place in the next step. Twelve requests
-# want different numbers of tokens, and four may run at a time. **Guess:** how many steps does each of the two ways take?
+# In a *continuous* batch, a text leaves as soon as it is done, and a waiting text takes its place in the next step. Twelve
+# requests want 4, 20, 6, 5, 18, 3, 7, 4, 5, 16, 6 and 4 tokens, and four may run at a time. **Guess:** how many steps does
+# each of the two ways take?
 #
 # In the pictures, `W` means that a text waits, `P` that its prompt is fed (*prefill*), `D` that it gets a new token (*decode*),
 # and `-` that it is done and still holds its place.
@@ -220,16 +223,16 @@ print(f"the text that its request would get alone: {same} of 12")
 assert len(steps) < begin == 54 and same >= 11  # a draw within rounding noise may tip, rarely
 
 # %% [markdown] id="admit-text"
-# The last line is what makes this more than a trick: each text is the text that its request would get alone. A draw depends
-# on the logits, the seed and the number of the step. It does not depend on who else is running.
+# The last line is what makes this more than a trick: apart from a rare near tie, each request gets the text that it would get
+# alone. A draw depends on the logits, the seed and the number of the step. It does not depend on who else is running.
 #
 # A request may begin when there is room. *Room* means enough blocks for all of its prompt and for one more token, the first
 # new one.
 #
 # ### Exercise `10.admit` · medium · 10 minutes
 #
-# Write `admit(waiting, free_blocks, block_size)`. `waiting` is a list with the lengths of the waiting prompts; who came first
-# stands first. Return how many from the front may begin.
+# Write `admit(waiting, free_blocks, block_size)`. `waiting` is a list with the lengths of the waiting prompts; the one that
+# came first stands first. Return how many from the front may begin.
 #
 # - A prompt of n tokens takes as many blocks as n + 1 tokens need, and shares none of them.
 # - The first prompt that does not fit stops the queue: nobody behind it may begin.
@@ -249,12 +252,13 @@ check("10.admit", admit)
 # %% [markdown] id="pool-text"
 # ## When the blocks run out
 #
-# Texts grow, and nobody knows how far. Suppose that a running text needs a block and none is free. Then the text that came last
-# is *preempted*: it gives its blocks back and waits at the front of the queue. Later its prompt and all the tokens that it has
-# chosen are fed again, which is called *recomputation*. A text may also have to wait for the *token budget* of a step. Prompts
-# are fed in chunks, beside the texts that are being decoded, and a step feeds no more tokens than its budget.
+# Texts grow, and nobody knows how far. Suppose that a running text needs a block and none is free. Then the text that came
+# last is *preempted*: it gives its blocks back and waits at the front of the queue. Later its prompt and all the tokens that
+# were drawn for it are fed again, which is called *recomputation*. A text may also have to wait for the *token budget* of a
+# step. Prompts are fed in chunks, beside the texts that are being decoded, and a step feeds no more tokens than its budget.
 #
-# Below are ten requests on 24 blocks of 8 tokens. Half of the requests share a beginning of 40 tokens.
+# Below are ten requests on 24 blocks of 8 tokens. Half of the requests share a beginning of 40 tokens. In a row that already
+# has a `D`, a later `P` is a recomputation.
 
 # %% id="pool-run"
 def ten_requests(engine):
@@ -298,9 +302,9 @@ assert preempted and all(n_free == n_blocks for n_blocks, n_free in left.items()
 assert cost[200] < cost[24] < 1.5 * cost[200]
 
 # %% [markdown] id="cost-explained"
-# Preempted work is done again, but less of it than one might fear. A whole text goes in as one prompt, and a block that is still
-# known is not computed again. A small pool costs more in steps, because fewer texts run at a time. A request that could never
-# fit is refused when it is submitted.
+# Preempted work is done again, but less of it than one might fear. A whole text goes in as one prompt, and a block that is
+# still known is not computed again. A small pool also needs more steps, because fewer texts run at a time. A request that
+# could never fit is refused when it is submitted.
 #
 # ## How a server is judged
 #
@@ -348,7 +352,7 @@ ax = plots.curve(rates, series, "Two times against load, one thread of this mach
 # ## Is it still the same model?
 #
 # Paging can go wrong in its own ways. Here are four paged caches. One is sound. In each of the others one thing is wrong: a
-# block is freed too early, a table is off by one, or a shared block is written. We use each cache in four situations.
+# block is freed too early, a table is off by one, or a shared block is written into. We use each cache in four situations.
 
 # %% [markdown] id="clinic-text"
 # | situation | what happens |
@@ -358,8 +362,9 @@ ax = plots.curve(rates, series, "Two times against load, one thread of this mach
 # | shared | a second text begins with the first one's blocks; the first ends; a third takes what is free; the second goes on |
 # | parted | two texts have one beginning, part inside a block, and go on side by side |
 #
-# A dot means that the logits are those of one pass without a cache. Otherwise the cell shows the largest difference. **Before you
-# run it:** in which situation must each fault show, and in which can it not show?
+# A dot means that the logits are those of one pass without a cache. Otherwise the cell shows the largest difference. **Before
+# you run it:** in which situation must each fault show, and in which can it not show? Then name each cache's diagnosis in the
+# cell after it.
 
 # %% id="clinic" tags=["nbval-ignore-output"]
 ids = [vocab.bos_id, *vocab.encode(max(tales, key=len))]
@@ -383,10 +388,10 @@ assert all(reports["one block"] for reports in examined.values())
 assert sum(bool(reports["alone"]) for reports in examined.values()) == 3  # the sound one and two of the faults
 
 # %% [markdown] id="outgrown"
-# None of the three shows while a text stays inside its first block. The table that is off by one is wrong as soon as a text has
-# a second block. A block that was freed too early is read until somebody else writes into it, so it takes three texts to see
-# that. A shared block is written only where two texts part inside it. Tests that run one text at a time would pass two of the
-# three.
+# None of the three shows while a text stays inside its first block. The table that is off by one is wrong as soon as a text
+# has a second block. A block that was freed too early is read until somebody else writes into it, so it takes three texts to
+# see this fault. A shared block is written only where two texts part inside it. Tests that run one text at a time would pass
+# two of the three.
 #
 # ## Where one machine is outgrown
 #
@@ -405,17 +410,18 @@ assert sum(bool(reports["alone"]) for reports in examined.values()) == 3  # the 
 # | `max_tokens_a_step` | `--max-num-batched-tokens` |
 # | gathering the blocks, then ordinary attention | an attention kernel that reads the blocks where they lie |
 #
-# The last line is where our engine loses speed, because each step copies all keys and values of its texts. In
+# The last row is where our engine loses speed, because each step copies all keys and values of its texts. In
 # `benchmarks/README.md`, a step from blocks took 1.08 times as long as a step from slots in one piece. Paging is for memory and
 # sharing, not for speed. Splitting a model over several GPUs is another matter, and notebook 09 has the commands.
 
 # %% [markdown] id="slots-of-another-text"
 # ## Another engine on the same weights
 #
-# llama.cpp, which is written in C++, does what this notebook is about. In llama.cpp, a *slot* is a place for a whole text; above
-# it was the room for one token. We give 64 requests to our engine and to llama.cpp, on the same weights. Both compute with one thread, and
-# up to 16 texts at a time. All requests are greedy, so both should write the same texts. The two take turns, and we compare
-# medians. llama.cpp is an optional part of the course. Without it, the cell shows recorded figures and says how to get it.
+# llama.cpp, which is written in C++, does what this notebook is about. In llama.cpp, a *slot* is a place for a whole text;
+# above, the word meant the room for one token. We give 64 requests to our engine and to llama.cpp, on the same weights. Both
+# compute with one thread, and up to 16 texts at a time. All requests are greedy, so both should write the same texts. The two
+# take turns, and we compare medians. llama.cpp is an optional part of the course. Without it, the cell shows recorded figures
+# and says how to get it.
 #
 # **Guess:** how many of the 64 texts are the same? And how many times as many tokens a second does llama.cpp write?
 
@@ -445,7 +451,7 @@ assert many["requests"] == 64 and many["the same texts"] >= 63
 # | it is tempting to think | rather |
 # |---|---|
 # | blocks make a step faster | they save memory; our step from blocks took a little longer |
-# | the same words share a block | only with the same tokens before them, from the beginning on |
+# | the same words share a block | they do so only if all tokens before them are the same, too |
 # | in a full batch my text changes | a draw does not depend on who else runs; at most the last digits of the logits do |
 # | a preempted text begins anew | its tokens stay; keys and values are computed again |
 # | a server has one latency | it has one for each load, and TTFT and TPOT grow differently |
@@ -458,7 +464,7 @@ assert many["requests"] == 64 and many["the same texts"] >= 63
 #
 # <details><summary>1. A text has 33 tokens, and blocks have 16. How many blocks does it hold, and how many of their slots are empty?</summary>Three blocks, and 15 of their 48 slots are empty.</details>
 # <details><summary>2. Two prompts of 64 tokens are the same, and blocks have 16. How many tokens of the second prompt are found?</summary>48. The fourth block is full and known. But the last token must be fed, so the block in which it lies is computed again.</details>
-# <details><summary>3. Two texts have the same 16 tokens, one at its beginning, the other at positions 16 to 31. Can they share that block?</summary>No. The positions differ, and so do the tokens before. So keys and values differ.</details>
+# <details><summary>3. Two texts have the same 16 tokens, one text at its beginning, the other at positions 16 to 31. Can they share that block?</summary>No. The positions differ, and so do the tokens before. So keys and values differ.</details>
 # <details><summary>4. Why does a text not change when it is preempted?</summary>Its tokens are kept, and only keys and values are computed again. The next draw has the same logits, up to rounding, the same seed and the same step.</details>
 # <details><summary>5. At noon a server's TTFT is ten times as long as at night, and its TPOT is nearly the same. What is wrong?</summary>Nothing is wrong with the model. More requests come than the server can take, and they wait in a queue.</details>
 

@@ -45,7 +45,7 @@ tale = torch.tensor([[vocab.bos_id, *vocab.encode(max(tales, key=len))]])
 # - Buffers and views are made once, and heads that share a key are rows of one attention call.
 # - A prompt goes through in one pass.
 #
-# **Guess:** how many times as fast is its step?
+# **Guess:** how many times as fast does `generate` become with it?
 
 # %% id="guess-planned" tags=["nbval-ignore-output"]
 my_times_as_fast = ...
@@ -77,9 +77,10 @@ predict.beside(my_times_as_fast, round(speed["planned"], 1), "times as fast, who
 assert report.equal and report.max_abs_diff > 0
 
 # %% [markdown] id="planned-explained"
-# The **logits** are unchanged, up to rounding, at every position of a given text. That is the test of notebook 06. It has to run
-# on given tokens, because texts can agree in spite of a fault. `benchmarks/planned_step.py` measures what each idea saves by
-# itself. (The planned step has its own file, `fast_decode.py`. The model that you have read stayed plain.)
+# The **logits** are unchanged, up to rounding, at every position of a given text. The test of notebook 06 shows this. The
+# test has to run on given tokens, because texts can agree in spite of a fault. `benchmarks/planned_step.py` measures what
+# each idea saves by itself. (The planned step has its own file, `fast_decode.py`. The model that you read in notebook 04
+# stays plain.)
 #
 # ## Several tokens for the price of one
 #
@@ -108,8 +109,9 @@ for name, one in (("plain", model), ("planned", planned)):
 
 # %% [markdown] id="speculation-text"
 # Suppose that somebody proposes the next four tokens. Then the plain model can check all four for little more than the price
-# of one. That is *speculation*: a cheap *draft* proposes, and the model checks. What is right need not be computed again. (The
-# planned step gains nothing from four proposals here. Its single step is so cheap that a longer pass costs more than it saves.)
+# of one. That is *speculation*: a cheap *draft* proposes, and the model checks. A proposal that is right need not be computed
+# again. (The planned step gains nothing from four proposals here. Its single step is so cheap that a longer pass costs more
+# than it saves.)
 #
 # First we look at what must be forgotten. A pass over proposals writes their keys and values into the cache. If the second
 # of four proposals is wrong, the third and the fourth have been computed from it. **Guess:** the cache held 10 tokens. The pass
@@ -141,13 +143,13 @@ assert right == {14: False, 13: False, 12: True}
 # %% [markdown] id="same-text-text"
 # ## The model's own draw
 #
-# `speculate(model, draft, k)` is a model for the loop. It hands out the *model's* logits, and those after a
-# proposal only if the loop has drawn exactly that token. The loop draws with its own u, as always. A draw depends only on the
-# logits and on u, so the **text** is the model's, for sampled texts too. (The logits of a longer pass differ in their last digits. A draw
-# within that noise may fall the other way.)
+# To the loop, `speculate(model, draft, k)` looks like any other model. It hands out the *model's* logits. The logits after a
+# proposal are handed out only if the loop has drawn exactly that token. The loop draws with its own u, as always. A draw
+# depends only on the logits and on u, so the **text** is the model's, for sampled texts too. (The logits of a longer pass
+# differ in their last digits. A draw within that noise may fall the other way.)
 #
 # The draft knows the settings and the seed. It draws with the *same* u, so it often lands on the same token. We try five
-# drafts. The n-grams count which token followed the last few; the last two are the first layers of the model itself.
+# drafts. The n-grams count which token followed the last few; the last two drafts are the first layers of the model itself.
 
 # %% id="drafts" tags=["nbval-ignore-output"]
 documents = load_documents("tales")[: budget.choose(9000, 1500)]
@@ -174,9 +176,9 @@ for number, document in enumerate(tales[: budget.choose(10, 5)]):
 print(f"{same} of {checked} texts, greedy and sampled, are the same")
 
 # %% [markdown] id="pays-text"
-# Now look at what speculation saves. The loop comes to some of the proposals, and *accepted* is the share of those that were
-# equal to the drawn token. *Passes a token* counts calls of the model. **Guess:** which drafts make decoding faster than it is
-# with the plain model alone?
+# Now look at what speculation saves. The loop reaches only some of the proposals. *Accepted* is the share of the reached
+# proposals that were equal to the drawn token. *Passes a token* counts calls of the model. **Guess:** which drafts make
+# decoding faster than it is with the plain model alone?
 
 # %% id="guess-drafts" tags=["nbval-ignore-output"]
 my_faster_drafts = ...  # a list of their names
@@ -202,8 +204,8 @@ assert all(one.counts.passes < one.counts.handed_out for one in ways.values())
 # %% [markdown] id="pays-explained"
 # The bigram costs more than it saves. Four of five proposals are wrong, and each pass is longer. The first layers propose a
 # little better, but they cost a good part of the model. With the 9-gram, eight characters are enough to guess almost nine of
-# ten tokens. That is a property of this grammar, whose sentences repeat; do not expect it of a language. And all of
-# these ratios are to the *plain* step.
+# ten tokens. That is a property of this grammar, whose sentences repeat; do not expect it of a language. All of these ratios
+# compare with the *plain* step.
 
 # %% [markdown] id="rule-text"
 # ## The textbook rule
@@ -213,8 +215,8 @@ assert all(one.counts.passes < one.counts.handed_out for one in ways.values())
 # from max(p - q, 0), divided by its sum. The *texts* are then not the model's texts, but the **distribution** is the model's.
 #
 # Two other rules look right as well: accept everything, or draw again from p after a rejection. We compute what comes out for
-# three tokens with p = [0.6, 0.3, 0.1] and q = [0.2, 0.3, 0.5]. **Guess:** if a rejected token is drawn again from p, how often
-# does the first token come out? (0.6 would be right.)
+# three tokens with p = [0.6, 0.3, 0.1] and q = [0.2, 0.3, 0.5]. **Guess:** if a new token is drawn from p after a rejection,
+# how often does the first token come out? (0.6 would be right.)
 
 # %% id="guess-redraw" tags=["nbval-ignore-output"]
 my_share = ...
@@ -244,8 +246,9 @@ accepted, instead = speculative.accept(p, q, 2, 0.5)
 assert not accepted and torch.allclose(instead, torch.tensor([1.0, 0, 0], dtype=torch.float64))
 
 # %% [markdown] id="accept-exercise-text"
-# Texts look right under each of the three rules. A check of a few samples can pass all of them. And where p and q each
-# have one very likely token, but not the same one, p and the rest are nearly equal. That is why we *computed* the distribution.
+# Texts look right under each of the three rules. A check of a few samples can pass all of them. Where p and q each have one
+# very likely token, but not the same one, max(p - q, 0) divided by its sum is nearly p, so the last two rules nearly agree.
+# That is why we *computed* the distribution.
 #
 # ### Exercise `11.accept` · hard · 15 minutes
 #
@@ -320,7 +323,8 @@ predict.beside(my_masked, only[1].item(), "token 1")
 assert round(free[1].item(), 2) == 0.24 and round(only[1].item(), 3) == 0.731 and only[0] == only[3] == 0
 
 # %% [markdown] id="allowed-exercise-text"
-# What is allowed is made to add up to 1. So 0.731 is not the model's probability any more. The model gave token 1 about 0.24.
+# The probabilities of the allowed tokens are scaled until they add up to 1. So 0.731 is not the model's probability any more.
+# The model gave token 1 about 0.24.
 #
 # ### Exercise `11.allowed` · medium · 10 minutes
 #
@@ -401,7 +405,7 @@ assert cut.finish_reason is FinishReason.LENGTH and cut.tool_call is None
 assert generation.reproduce(model, vocab, cut.record(), allow=mask).token_ids == cut.token_ids
 
 # %% [markdown] id="int8-text"
-# A record cannot hold the mask, so it names it, and `reproduce` asks for the same one.
+# A record cannot hold the mask itself. It holds only a description of the mask, and `reproduce` asks for the same mask.
 #
 # ## A smaller cache
 #
@@ -423,9 +427,9 @@ print(compare_logits(exact, rounded))
 
 # %% [markdown] id="int8-explained"
 # The comparison says *different*, and it is right: the difference is far above rounding. Here nobody promises that the
-# logits, the draw or the text stay the same. So we ask other questions. How often does the likeliest token change on *given* text, where one change
-# cannot cause others? And is the work still done as well? (In a free text, one near tie changes everything after it. That
-# says little.)
+# logits, the draw or the text stay the same. So we ask other questions. How often does the likeliest token change on *given*
+# text, where one change cannot cause others? And is the work still done as well? (In a free text, one near tie can change
+# everything after it, so a comparison of free texts says little.)
 
 # %% id="given-text" tags=["nbval-ignore-output"]
 changed, total, errors = 0, 0, []
@@ -460,7 +464,7 @@ assert not difference and difference.max_abs_diff > 100 * difference.tolerance a
 # |---|---|---|---|
 # | planned step | calls of operations | logits in their last digits | logits on given tokens, within a tolerance |
 # | speculation, common u | passes of the model | nothing that is drawn, except ties within the noise | the same texts, token by token, for every draft |
-# | speculation, textbook rule | more passes | the texts, but not their distribution | the distribution, computed |
+# | speculation, textbook rule | still more passes | the texts, but not their distribution | the distribution, computed |
 # | a mask | texts of a wrong form | the distribution: what is allowed is made to add up to 1 | every ended text against the schema; right answers counted apart |
 # | int8 keys and values | more than two thirds of the bytes | logits, and with them texts | likeliest tokens on given text; paired differences in what the model is for |
 
@@ -475,14 +479,14 @@ assert not difference and difference.max_abs_diff > 100 * difference.tolerance a
 # | every call is valid, so the calls are right | the mask knows the form only |
 # | the int8 cache changed hardly anything, so it is exact | its logits differ by far more than rounding |
 #
-# The times are those of a tiny model on one thread, where calling an operation costs more than its arithmetic. A large model on a
-# GPU is another case. **Further, without a check:** make a draft that is right less often than the 4-gram and still
-# faster. What would it have to cost?
+# The times are those of a tiny model on one thread, where calling an operation costs more than its arithmetic. A large model
+# on a GPU is another case. **Further, without a check:** make a draft that is right less often than the 4-gram and still
+# makes decoding faster. What may such a draft cost?
 
 # %% [markdown] id="self-test"
 # ## Self-test
 #
-# <details><summary>1. A colleague shows ten texts that are the same with and without speculation. What else would you ask for?</summary>Sampled texts as well as greedy ones. Mismatches at each place of the proposals, a draft that is always wrong, and texts that end among the proposals. A cache that forgets too little shows only after a mismatch.</details>
+# <details><summary>1. A colleague shows ten texts that are the same with and without speculation. What else would you ask for?</summary>I would ask for sampled texts as well as greedy ones. I would also want mismatches at each place of the proposals, a draft that is always wrong, and texts that end among the proposals. A cache that forgets too little shows only after a mismatch.</details>
 # <details><summary>2. Why not draw from p after a rejection?</summary>What was accepted already holds min(p, q) of each token. For a token that the draft proposes too often, that is all of p, and a draw from p would add more. Only the missing part, max(p - q, 0), belongs there.</details>
 # <details><summary>3. Every call is valid under a mask. Has the model become better at calling?</summary>Only its form is better, and the mask forced that. Whether tool and numbers fit the question is another count. A wrong call in the right form will be executed.</details>
 # <details><summary>4. The draft is told another seed than the loop. What changes?</summary>Fewer proposals are accepted, so there are more passes. The text stays the same, because it is drawn from the model's logits with the loop's own u.</details>
