@@ -145,7 +145,7 @@ for prompt in (instruction + " The owl", instruction + " A pirate", changed + " 
     found += [n for step in engine.run() for _, n in step.admitted]
 print("tokens found:", found)
 predict.beside(my_found, found[1], "the same instruction")
-predict.beside(my_found_after_a_change, found[2], "with the 50th token changed")
+predict.beside(my_found_after_a_change, found[2], "with the 50th character changed")
 
 # %% id="assert-sharing" tags=["assertions"]
 assert all(reports) and found[:3] == [0, 96, 48]
