@@ -214,10 +214,7 @@ def _single(value: Any) -> Any:
 
 
 def outcomes(name: str, samples: Any) -> list[bool]:
-    """Whether each sample is right. The truth of an object is not an outcome: NaN and "False" are true to Python.
-
-    name: whose samples they are. Raises TypeError or ValueError for an entry that is not True or False, 1 or 0.
-    """
+    """Whether each sample is right. The truth of an object is not an outcome: NaN and "False" are true to Python."""
     given = entries(name, samples)
     for number, value in enumerate(given):
         if value is not None and not isinstance(value, (bool, int, float)):

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_utils.arguments import as_tensor, check_integer, check_number
+from course_utils.arguments import check_integer
 from course_utils.eval_mode import eval_mode
 from course_utils.protocols import LanguageModel
 from course_utils.randomness import check_uint64, uniforms
@@ -30,7 +30,7 @@ def acceptance(p: Tensor, q: Tensor) -> Tensor:
 
     p: the model's probabilities, (V,); q: the draft's. What the draft never proposes has 1.
     """
-    p, q = _pair(p, q)
+    p, q = p.double(), q.double()
     return torch.where(q > 0, p / q.where(q > 0, 1), 1).clamp(max=1)
 
 
@@ -39,8 +39,7 @@ def rest(p: Tensor, q: Tensor) -> Tensor:
 
     It holds what the draft proposes too rarely. Raises ValueError for p = q, where nothing is ever rejected.
     """
-    p, q = _pair(p, q)
-    missing = (p - q).clamp(min=0)
+    missing = (p.double() - q.double()).clamp(min=0)
     if not (total := missing.sum()) > 0:
         raise ValueError("p and q are the same distribution: every proposal is accepted, and no rest is left.")
     return missing / total
@@ -67,20 +66,10 @@ def accept(p: Tensor, q: Tensor, drafted: int, u: float) -> tuple[bool, Tensor |
         from q, judged, and drawn anew where it was rejected has exactly the distribution p.
     Source: Leviathan et al. 2022, https://arxiv.org/abs/2211.17192; Chen et al. 2023, https://arxiv.org/abs/2302.01318
     """
-    (p, q), u = _pair(p, q), check_number("u", u)
-    drafted = check_integer("drafted", drafted, below=len(q))
-    if not q[drafted] > 0 or not 0 <= u < 1:
+    if not q[check_integer("drafted", drafted, below=len(q))] > 0 or not 0 <= u < 1:
         raise ValueError(f"q[drafted] is {float(q[drafted])}, u is {u}; expected a token that q can give, 0 <= u < 1.")
-    accepted = bool(u * q[drafted] < p[drafted])
+    accepted = bool(u * q[drafted].double() < p[drafted].double())
     return (True, None) if accepted else (False, rest(p, q))
-
-
-def _pair(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
-    """Both as float64 (V,)."""
-    p, q = as_tensor("p", p).double(), as_tensor("q", q).double()
-    if p.ndim != 1 or p.shape != q.shape or not len(p):
-        raise ValueError(f"p has the shape {tuple(p.shape)} and q {tuple(q.shape)}; expected (V,) twice.")
-    return p, q
 
 
 @dataclass

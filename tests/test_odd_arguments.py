@@ -23,7 +23,7 @@ from course_utils.metrics import coherence, distinct_n, loss, proportion_ci
 from course_utils.ngram import NgramLM
 from course_utils.randomness import uniform
 from course_utils.sampling import SamplingParams, draw, next_token_probs, top_k_filter, top_p_filter
-from course_utils.speculative import accept, acceptance
+from course_utils.speculative import accept
 from course_utils.step_cost import step_cost
 from course_utils.stopping import StopCriteria
 from course_utils.sweep import sweep
@@ -140,7 +140,6 @@ ODD = {
     "settings of a training": lambda: train_transformer(MODEL, VOCAB, [["abc."]], 100),
     "n_jobs": lambda: sweep(BIGRAM, VOCAB, ["a"], {"s": SamplingParams()}, [1], n_jobs=0),
     "a token from the end": lambda: accept([0.5, 0.5], [0.5, 0.5], -1, 0.3),
-    "p": lambda: acceptance(0.5, [0.5, 0.5]),
     "folder": lambda: save_model(MODEL, VOCAB, ""),
     "folder to load": lambda: load_model(" "),
 }

@@ -75,10 +75,10 @@ def sweep(
         setting, its values, seed, sample, text, finish_reason, n_tokens, one for each metric, error (None if none).
     Raises ValueError or TypeError for arguments that make no sense, before anything is computed.
     """
-    check_model_and_vocab(model, vocab)
     metrics = dict(metrics or {})
     prompts, seeds, settings = entries("prompts", prompts), entries("seeds", seeds), _named(settings)
     _check(prompts, settings, seeds, metrics, batch_size, n_jobs)
+    check_model_and_vocab(model, vocab)
     cells = [
         Cell(number, prompt, name, replace(params, seed=seed))
         for name, params in settings.items()
