@@ -88,8 +88,8 @@ print("weights of the third token, by hand:", [round(w / (e1 + e1 + e2), 3) for 
 # may not read has the score `-inf`. As with the dropped tokens of notebook 03, this happens *before* softmax. A score of
 # `-inf` gets the weight 0, and the weights that remain add up to 1.
 #
-# Now we change the key and the value of the third token. **Guess** whose mixtures change. Write two lists of the numbers 0, 1 and 2,
-# such as `[0, 1]`: the first with the mask, the second without it.
+# Now we change the key and the value of the third token. **Guess** whose mixtures change. Write two lists of the
+# numbers 0, 1 and 2, such as `[0, 1]`: the first with the mask, the second without it.
 
 # %% id="guess-future" tags=["nbval-ignore-output"]
 my_changed_with_mask, my_changed_without = ..., ...
