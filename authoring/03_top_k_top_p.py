@@ -277,9 +277,9 @@ print(plots.choice_steps(["id 0", "id 1", "id 2"], hot, SamplingParams(2, top_p=
 #
 # ### Exercise `03.which_order` · medium · 8 minutes
 #
-# This time the temperature is *below* 1: the logits are [2.5, 1.5, 0], T is 0.5 and top-p is 0.8. One order keeps the ids {0}, the
-# other keeps {0, 1}. Find out which is which, by hand or in a cell that you add. Then put `"temperature first"` and
-# `"truncation first"` in place of the dots.
+# This time the temperature is *below* 1: the logits are [2.5, 1.5, 0], T is 0.5 and top-p is 0.8. One order keeps the ids
+# {0}, the other keeps {0, 1}. Find out which is which, by hand or in a cell that you add. Then put `"temperature first"`
+# and `"truncation first"` in place of the dots.
 
 # %% id="exercise-which-order" tags=["exercise:03.which_order"]
 which_order = {(0,): ..., (0, 1): ...}

@@ -214,14 +214,13 @@ check("04.positions", new_positions)
 # %% [markdown] id="layer-text"
 # ## The parts of a layer
 #
-# A transformer first looks up a vector for each token id, its *embedding*. This vector then passes through several
-# *layers*. Each layer adds something to the vector twice. The vector on its way through all layers is called the
-# *residual stream*. First *attention* adds what it has read at other positions. Then the *feed-forward part* adds what it
-# computes from this position alone. Before each of the two, *RMSNorm* divides a copy of the vector by its root mean square, so that
-# the vector's length does not matter. Attention has several *heads*, each with its own queries. Here two query heads share
-# one head of keys and values, which saves memory; in Llama 3 8B, four share one. The feed-forward part is *gated*
-# (*SwiGLU*): it computes two vectors, `gate` and `up`, and multiplies `up` by silu(gate), where silu is a function that the
-# second cell below shows.
+# A transformer first looks up a vector for each token id, its *embedding*. This vector then passes through several *layers*.
+# Each layer adds something to the vector twice. The vector on its way through all layers is called the *residual stream*. First
+# *attention* adds what it has read at other positions. Then the *feed-forward part* adds what it computes from this position
+# alone. Before each of the two, *RMSNorm* divides a copy of the vector by its root mean square, so that the vector's length
+# does not matter. Attention has several *heads*, each with its own queries. Here two query heads share one head of keys and
+# values, which saves memory; in Llama 3 8B, four share one. The feed-forward part is *gated* (*SwiGLU*): it computes two
+# vectors, `gate` and `up`, and multiplies `up` by silu(gate), where silu is a function that the second cell below shows.
 
 # %% id="layer-picture"
 config = transformer.TransformerConfig(len(vocab), n_layer=2, n_head=4, n_kv_head=2, n_embd=64, block_size=512)
