@@ -241,9 +241,9 @@ print("silu(gate) * up:    ", torch.nn.functional.silu(gate) * up)
 # to a transformer whose tokens see only what stands before them.) Find four things, and unfold an answer when you have
 # yours.
 #
-# <details><summary>Where are queries and keys turned by their positions, and why are values not?</summary>In <code>Attention.forward</code>, by <code>rotate</code>. The angle makes a <i>score</i> depend on the distance, and scores are computed from queries and keys. A value is only handed over: turned, the same word would hand over something else at each position.</details>
-# <details><summary>Where are the two additions of a layer?</summary>In <code>Layer.forward</code>, in its two lines: <code>x + …self_attn…</code>, then <code>x + …mlp…</code>.</details>
-# <details><summary>Where is the mask made, and when is none needed?</summary>In <code>Transformer.places</code>, or in the cache that it asks. Without padding, no mask is needed in two cases. If all tokens are new, the attention function hides the future itself (<code>is_causal</code>). If only one token is new, no key lies in its future.</details>
+# <details><summary>Where are queries and keys turned by their positions, and why are values not?</summary>They are turned in <code>Attention.forward</code>, by <code>rotate</code>. The angle makes a <i>score</i> depend on the distance, and scores are computed from queries and keys. A value is only handed over: turned, the same word would hand over something else at each position.</details>
+# <details><summary>Where are the two additions of a layer?</summary>They are the two lines of <code>Layer.forward</code>: <code>x + …self_attn…</code>, then <code>x + …mlp…</code>.</details>
+# <details><summary>Where is the mask made, and when is none needed?</summary>It is made in <code>Transformer.places</code>, or in the cache that this method asks. Without padding, no mask is needed in two cases. If all tokens are new, the attention function hides the future itself (<code>is_causal</code>). If only one token is new, no key lies in its future.</details>
 # <details><summary>What does <code>lm_head</code>, the last projection, do?</summary>It multiplies the last vector of each position by a matrix that has one row for each token of the vocabulary. The results are the logits, one score for each token.</details>
 
 # %% [markdown] id="count-exercise-text"
