@@ -15,8 +15,8 @@
 # ## One model, one prompt, four texts
 #
 # The next two cells are code. Click into the first one and press **Shift+Enter**. The cell runs, and the cursor moves to
-# the next cell. Run that one in the same way. It lets one small model continue the same beginning, `The`, four times.
-# Such a beginning is called a *prompt*. The model does not change between the four texts, and neither do the random
+# the next cell. Run that one in the same way. The second cell lets one small model continue the same beginning, `The`, four
+# times. Such a beginning is called a *prompt*. The model does not change between the four texts, and neither do the random
 # numbers. Only the settings of the program that chooses are different.
 
 # %% id="setup"
@@ -49,9 +49,10 @@ grammar = {name: storyworld.words() >= set(storyworld.split_words("The " + writt
 assert grammar["greedy"] and grammar["T = 2, top-p 0.8"] and not grammar["T = 2"]
 
 # %% [markdown] id="opening-explained"
-# *Greedy* always takes the token with the highest score. *T* is the temperature. At T = 0.7 you get a different tale, and at
-# T = 2 the words fall apart. The last text was also made at T = 2, but with one more setting, *top-p*, and it is readable
-# again. **By the end of notebook 03 you will be able to explain** each difference that you see here.
+# *Greedy* always takes the token with the highest score. *T* is the temperature. At T = 0.7 you get a different tale from
+# the greedy one, and at T = 2 the words fall apart. The last text was also made at T = 2, but with one more setting,
+# *top-p*, and it is readable again. **By the end of notebook 03 you will be able to explain** each difference that you see
+# here.
 #
 # The next picture shows a single choice: the first token after `The`, with the settings of the last text. The model knows
 # 81 tokens, and the picture shows only the six with the highest scores. You need not understand it yet. Notebook 01 explains
@@ -65,8 +66,8 @@ print(plots.choice_steps([vocab.label(i) for i in six], logits[six], settings["T
 
 # %% [markdown] id="loop-text"
 # A text takes many such choices. The chosen token is appended to the text, the longer text goes back into the model, and
-# the next token is chosen. This is *the loop*. It would go on forever, so something has to end it. Here it is a limit of
-# five tokens, and the reason for the end is called `length`.
+# the next token is chosen. This is *the loop*. It would go on forever, so something has to end it. In the next cell a limit
+# of five tokens ends the loop, and the reason for the end is called `length`.
 
 # %% id="loop-picture" tags=["nbval-ignore-output"]
 prompt_labels = [vocab.label(i) for i in (vocab.bos_id, *vocab.encode("The "))]
@@ -111,7 +112,8 @@ print(text.load_documents("calls", split="validation")[0])
 # Why does the course not use Shakespeare? Because for texts of our own grammar we can check what is true. A sum is right or
 # wrong. A tale keeps its facts or contradicts them. The grammar also knows how likely each document is. From this we can
 # compute the best loss that any model could reach, where the *loss* is a number that says how badly a model predicts a
-# text. So we need not say "it reads well". We can measure it. The next cell asks the grammar about the tale above.
+# text. So we need not say that a text "reads well". We can measure how good it is. The next cell asks the grammar about the
+# tale above.
 
 # %% id="the-truth"
 parsed = storyworld.parse(tale)
@@ -151,9 +153,9 @@ probs = sampling.next_token_probs(torch.tensor([2.0, 1.0]), SamplingParams())
 predict.beside(my_ratio, (probs[0] / probs[1]).item(), "times as likely")
 
 # %% [markdown] id="explain-ratio"
-# *Softmax* is the formula that turns logits into probabilities: $p_i = e^{z_i} / \sum_j e^{z_j}$. In words: raise $e$ to the
-# power of each logit, then divide each result by the sum of all. A token whose logit is larger by 1 is therefore
-# $e \approx 2.718$ times as likely as the other. It makes no difference whether the two logits are 2 and 1 or 102 and
+# *Softmax* is the formula that turns logits into probabilities: $p_i = e^{z_i} / \sum_j e^{z_j}$. In words: raise $e$ to
+# the power of each logit, then divide each result by the sum of all. A token whose logit is larger by 1 is therefore
+# $e \approx 2.718$ times as likely as the other token. It makes no difference whether the two logits are 2 and 1 or 102 and
 # 101. Only their difference counts.
 
 # %% id="show-probs"
@@ -167,8 +169,9 @@ assert round((1000 * 0.731 * 0.269) ** 0.5) == 14  # how far a count of 1,000 dr
 # %% [markdown] id="exercise-text"
 # ## Your first exercise: `00.first_answer`
 #
-# The logits are 2 and 1, so the probabilities are about 0.731 and 0.269. We draw a candidate 1,000 times. **How often do you
-# expect to draw the second candidate?** The question is easy on purpose, since this exercise is about the checker.
+# The logits are 2 and 1, so the probabilities are about 0.731 and 0.269. To *draw* is to choose at random, with these
+# probabilities. We draw 1,000 times. **How often do you expect to draw the second candidate?** The question is easy on
+# purpose, since this exercise is about the checker.
 #
 # 1. Run the next two cells as they are. The verdict is *Not attempted*.
 # 2. Put a wrong answer in place of the dots: `500`. Run both cells again, and read what the verdict says.
@@ -181,16 +184,18 @@ first_answer = ...
 check("00.first_answer", first_answer)
 
 # %% [markdown] id="draws-text"
-# Now let us really draw. The function `uniform(seed, step)` returns a number u between 0 and 1. It looks random, but it is
-# always the same for the same seed and step. Imagine a ruler from 0 to 1 on which the two probabilities lie end to end.
-# `draw` returns the candidate on whose part of the ruler u falls.
+# Now let us really draw. The function `uniform(seed, step)` returns a number u between 0 and 1. The *seed* is a whole
+# number that you choose, and the *step* counts the draws. The number u looks random, but it is always the same for the same
+# seed and step. Imagine a ruler from 0 to 1 on which the two probabilities lie end to end. `draw` returns the candidate on
+# whose part of the ruler u falls.
 
 # %% id="ruler"
 print(plots.u_on_a_ruler(["first", "second"], probs, randomness.uniform(seed=1, step=0)))
 
 # %% [markdown] id="many-draws-text"
 # The next cell draws 1,000 times, with one u for each step. Its counts are the same on every machine. They need not be
-# exactly what you expected: the count of the second candidate typically differs from 269 by about 14, in either direction.
+# exactly what you expected: from seed to seed, the count of the second candidate typically differs from 269 by about 14, in
+# either direction.
 
 # %% id="draws"
 draws = [sampling.draw(probs, randomness.uniform(seed=1, step=step)) for step in range(1000)]
@@ -259,7 +264,7 @@ solution("00.first_answer")
 # | the model wrote four texts | it gave scores; one program with four settings chose the tokens |
 # | T = 2 always gives nonsense | it did for this model and this prompt, and with top-p it did not |
 # | one text for each setting shows which setting is best | it shows that they differ; notebooks 02 and 08 say what a comparison needs |
-# | a model of 81 characters shows how a large model behaves | the program around it is the same; the scores are not |
+# | a model with 81 tokens shows how a large model behaves | the program around it works in the same way; the scores are different |
 #
 # **Further, without a check:** can you find a seed for which the text at T = 2 has only real words? How many
 # seeds did you try? What would you say to somebody who shows you only that one text?
@@ -269,7 +274,7 @@ solution("00.first_answer")
 #
 # Answer first, then unfold.
 #
-# <details><summary>1. Two logits are 7 and 6, two others are -3 and -4. Which pair has the more unequal probabilities?</summary>Neither. Softmax depends only on differences, and in both pairs the difference is 1.</details>
+# <details><summary>1. Two logits are 7 and 6, two others are -3 and -4. Which pair gives the more unequal probabilities?</summary>Neither. Softmax depends only on differences, and in both pairs the difference is 1.</details>
 # <details><summary>2. You solved an exercise and then deleted your answer by mistake. The saved output still says Passed. What will `make check` say?</summary>Not Passed: it runs the code anew and does not read old outputs. If the dots are back, it says not attempted. If the name of your answer is gone, the check cannot run, and the verdict is missing.</details>
 # <details><summary>3. Why does the course write its own texts?</summary>So that the truth is known: which sums are right, which tales keep their facts, and which loss is the best possible.</details>
 

@@ -26,10 +26,11 @@ torch.set_printoptions(precision=3, sci_mode=False)
 # %% [markdown] id="vocabulary-text"
 # ## Text becomes numbers
 #
-# A model computes with numbers, so a text is first cut into pieces, the *tokens*. Each token has a number, its *token
-# id*. In most of this course a token is a single character: `The key` becomes 7 tokens. Seven more tokens stand for no
-# character. They are the *specials*: `<bos>` marks where a document begins, `<eos>` where it ends, four others mark a call
-# of a tool, and `<pad>` fills empty places. All tokens together are the *vocabulary*, and its size is called V.
+# A model computes with numbers, so a text is first cut into pieces, the *tokens*. Each token has a number, its *token id*.
+# In most of this course a token is a single character: `The key` becomes 7 tokens. Besides the characters, there are seven
+# tokens that stand for no character, the *specials*: `<bos>` marks where a document begins, `<eos>` where it ends, four
+# others mark a call of a tool, and `<pad>` fills empty places. All tokens together are the *vocabulary*, and its size is
+# called V.
 #
 # For training, all documents are joined into one long row of token ids. Each document stands between `<bos>` and
 # `<eos>`, so that the model also learns how a document starts and when it is over.
@@ -97,8 +98,8 @@ check("01.counts_to_logits", counts_to_logits)
 # %% [markdown] id="logits-text"
 # ## Logits are not probabilities
 #
-# A logit may be negative, and logits need not add up to anything. **Guess:** the next cell adds 100 to both of the logits
-# 2 and 1. The first probability was 0.731 before. What is it now?
+# A logit may be negative, and the sum of the logits need not be 1 or any other given number. **Guess:** the next cell adds
+# 100 to both of the logits 2 and 1. The first probability was 0.731 before. What is it now?
 
 # %% id="guess-shift" tags=["nbval-ignore-output"]
 my_probability = ...
@@ -126,7 +127,8 @@ assert [round(p, 3) for p in torch.tensor([0.25, 0.75]).log().tolist()] == [-1.3
 # ### Exercise `01.softmax` · easy · 8 minutes
 #
 # Write `softmax(logits)`. It returns probabilities over the last axis, for logits of any shape (..., V). Large logits must
-# not overflow, and a logit of `-inf` gets the probability 0. Exponentials and sums are all that you need.
+# not overflow, and a logit of `-inf` gets the probability 0. You need no ready-made softmax: a maximum, exponentials, a sum
+# and a division are enough.
 
 # %% id="exercise-softmax" tags=["exercise:01.softmax"]
 def softmax(logits):
@@ -186,9 +188,10 @@ print(plots.logits_cube(cube, [list(t) for t in texts], list(" aehinot")))
 
 # %% [markdown] id="not-future-text"
 # Five positions give five rows of logits. They are **not** the scores of five future tokens. Row t scores the token that
-# comes after position t, and it knows only the text up to position t. For four of the five rows, the text already
-# contains the token that comes next. Training compares these rows with it. To continue the text, we need only the **last
-# row**, and that row decides a single token. An answer of 100 tokens therefore takes 100 decisions, one after the other.
+# comes after position t, and it knows only the text up to position t. For four of the five rows, the text already contains
+# the token that comes next. Training compares each of these four rows with the token that really came next. To continue the
+# text, we need only the **last row**, and that row decides a single token. An answer of 100 tokens therefore takes 100
+# decisions, one after the other.
 
 # %% [markdown] id="last-logits-text"
 # ### Exercise `01.last_logits` · hard · 10 minutes
@@ -211,8 +214,8 @@ check("01.last_logits", last_logits)
 # ## A draw
 #
 # To draw a token, lay the probabilities end to end on a ruler from 0 to 1, in the order of the ids. Then take a random
-# number u between 0 and 1. It falls on one of the stretches, and the token of that stretch is drawn. A stretch ends
-# where the sum of all probabilities up to that token is reached. For the probabilities 0.3, 0.3 and 0.4, the ends are
+# number u between 0 and 1. It falls on one of the stretches, and the token of that stretch is drawn. A stretch ends at the
+# sum of the probabilities of all tokens up to and including its own. For the probabilities 0.3, 0.3 and 0.4, the ends are
 # 0.3, 0.6 and 1. These running sums are called the *CDF*, short for cumulative distribution function.
 
 # %% id="ruler"
@@ -241,9 +244,9 @@ check("01.draw", draw)
 # %% [markdown] id="loop-text"
 # ## The loop
 #
-# The model scores, a token is chosen, the token is appended, and the model scores again. The program around the model
-# that does this is called the *decoder*: a decoder turns logits into a text. The next cell runs six turns of its loop
-# one by one, with a number u for each turn. **Before you run it:** will six choices make a word?
+# The model scores, a token is chosen, the token is appended, and the model scores again. The program around the model that
+# does this is called the *decoder*: a decoder turns logits into a text. The next cell runs six turns of this loop one by
+# one, with a new u for each turn. **Before you run it:** will six choices make a word?
 
 # %% id="loop-by-hand"
 context = [vocab.bos_id, *vocab.encode("The ")]
@@ -280,7 +283,7 @@ predict.beside(my_side, "small" if end < 0.5 else "large", "u of a capital lette
 
 # %% [markdown] id="generate-loop-text"
 # **Find out by moving:** in the panel, leave the step at 0 and count the seed up from 0. Which is the first seed whose text
-# begins with the likeliest token? <details><summary>Answer</summary>Seed 7: its u falls on `t`. Seed 0 falls on a quotation mark, because signs and capital letters have low ids, and its u is small.</details>
+# begins with the likeliest token? <details><summary>Answer</summary>It is seed 7, whose u falls on `t`, the likeliest token. The u of seed 0 is small and falls on a quotation mark, because signs and capital letters have low ids.</details>
 #
 # ### Exercise `01.generate_loop` · medium · 12 minutes
 #
@@ -300,8 +303,8 @@ check("01.generate_loop", generate_loop)
 # %% [markdown] id="generate-text"
 # The package has a loop of this kind too, `generation.generate`. It works with any model that turns ids into logits. The
 # next cell gives it the same model and the same prompt three times, with different settings, and gets three different
-# texts. Keep this in mind when you read about a *checkpoint*, which is a model saved to disk, such as `data/tiny_llama`. Its
-# name is not enough to get a text again. You also need the prompt, the settings and the seed.
+# texts. Keep this in mind when you read about a *checkpoint*, which is a model saved to disk, such as `data/tiny_llama`.
+# The name of a checkpoint is not enough to get a text again. You also need the prompt, the settings and the seed.
 
 # %% id="generate"
 settings = {"greedy": SamplingParams(greedy=True), "seed 1": SamplingParams(seed=1), "seed 2": SamplingParams(seed=2)}
@@ -315,8 +318,8 @@ for name, params in settings.items():
 # The parameters of a large model cannot be found by counting. They are found by *gradient descent*, which changes them a
 # little in each step, so that the loss falls. The *loss* of one token is $-\ln p$, where p is the probability that the
 # model gave to it. A token with p = 0.5 costs $-\ln 0.5 = 0.693$ *nats*; the nat is the unit when the logarithm is natural.
-# The loss of a text is the mean over its tokens. We start from a table of zeros. The code goes through the pairs of the
-# count table, so a pair that occurs n times counts n times.
+# The loss of a text is the mean over its tokens. We start from a table of zeros. The code takes each pair of tokens once
+# and multiplies its loss by the number of times that the pair occurs.
 #
 # **Guess** the loss before the first step, when all V tokens are equally likely. You may write a formula with `math.log`.
 
@@ -343,15 +346,16 @@ ax = plots.curve(range(300), {"training loss": losses}, "Gradient descent finds 
                  "step", "loss (nats a token)", levels={"by counting": counted})
 
 # %% [markdown] id="floor-text"
-# Both ways lead to the same model. For a bigram, the counted shares are exactly the table with the lowest loss on the
-# training text. Gradient descent only comes close to it, because a pair that never occurs would need a logit of $-\infty$.
+# Both ways lead to the same loss, up to a very small difference. For a bigram, the counted shares are exactly the table
+# with the lowest loss on the training text. Gradient descent only comes close to it, because a pair that never occurs would
+# need a logit of $-\infty$.
 #
 # ## How good can it get?
 #
-# A loss alone says little, so we compare it with two others. A model that knows nothing has the loss $\ln V$. The *floor* is
-# the loss of the grammar that wrote the tales; in the long run no model can get below it. We use *validation* tales, which
-# the model has not seen. A pair of tokens that never occurred in training would make the loss infinite. *Add-one smoothing*
-# prevents this: it adds 1 to every count, so that each pair has a small probability.
+# A loss alone says little, so we compare it with two others. A model that knows nothing has the loss $\ln V$. The *floor*
+# is the loss of the grammar that wrote the tales; averaged over enough tales, no model can get below it. We use
+# *validation* tales, which the model has not seen. A pair of tokens that never occurred in training would make the loss
+# infinite. *Add-one smoothing* prevents this: it adds 1 to every count, so that each pair has a small probability.
 
 # %% id="floor"
 unseen = text.load_documents("tales", split="validation")
@@ -410,10 +414,12 @@ assert round(1 / by_bigram.real_words) == 7 and by_bigram.sentences == 0 and by_
 # | the likeliest token is the one that is drawn | u decides; after `The ` the likeliest token is drawn for about one u in seven |
 # | gradient descent finds a better bigram than counting | counting already gives the lowest loss on the training text |
 #
-# All this was shown on a bigram of 81 characters. That counting and gradient descent agree is true of a bigram; a large model has
-# no table of counts to compare with. **Further, without a check:** a *trigram* predicts a token from the last two. How many parameters
-# would it have here, and how many of them would the tales never touch? Count the pairs of characters that do occur, and guess
-# whether its validation loss is nearer to the bigram's or to the floor.
+# All this was shown on a bigram with 81 tokens. Here we could compare gradient descent with counting; a large model has no
+# table of counts to compare with.
+#
+# **Further, without a check:** a *trigram* predicts a token from the last two. How many parameters would it have here, and
+# how many of them would the tales never touch? Count the pairs of characters that do occur, and guess whether the
+# trigram's validation loss is nearer to the bigram's or to the floor.
 
 # %% [markdown] id="self-test"
 # ## Self-test
@@ -422,15 +428,16 @@ assert round(1 / by_bigram.real_words) == 7 and by_bigram.sentences == 0 and by_
 #
 # <details><summary>1. The logits have the shape (1, 12, 80). How many new tokens has the model chosen?</summary>None. It has scored the token after each of 12 positions. The decoder chooses one token from the last row.</details>
 # <details><summary>2. Two runs use the same checkpoint and give different texts. Is one of them broken?</summary>Not necessarily. The prompt, the sampling settings, the seed and the stop conditions decide the text as well.</details>
-# <details><summary>3. A bigram has an infinite validation loss. What has happened?</summary>The validation text has a pair of tokens that never occurred in training, so its probability is 0. Smoothing gives it a small probability.</details>
-# <details><summary>4. A model's loss on 500 tales is clearly below the floor. What do you think of first?</summary>Leakage: the model has seen these tales in training. By chance a loss on a sample can be slightly below the floor, but not clearly.</details>
+# <details><summary>3. A bigram has an infinite validation loss. What has happened?</summary>The validation text has a pair of tokens that never occurred in training, so the model gives this pair the probability 0. Smoothing gives it a small one.</details>
+# <details><summary>4. A model's loss on 500 tales is clearly below the floor. What do you think of first?</summary>You should suspect *leakage*: the model has probably seen these tales in training. By chance a loss on a sample can be slightly below the floor, but not clearly.</details>
 
 # %% [markdown] id="summary"
 # ## Summary
 #
 # A forward pass returns logits of shape (B, T, V): at each position, a score for every token that could come next. To continue a
 # text, only the last real position counts, and it gives one token. The model, the decoder and the stop rule make the text together.
-# Counting and gradient descent find the same bigram, and the floor shows how far it is from the best. **Next:** [02 Temperature](02_temperature.ipynb)
+# Counting and gradient descent find the same bigram, and the floor shows how far this bigram is from the best possible
+# model. **Next:** [02 Temperature](02_temperature.ipynb)
 #
 # **Sources.** C. E. Shannon, *A mathematical theory of communication*, 1948: section 3 draws texts from the frequencies of letters,
 # as we did. [PyTorch's documentation](https://docs.pytorch.org/docs/stable/nn.functional.html): `softmax` and `cross_entropy`, with their formulas.

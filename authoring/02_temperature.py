@@ -72,8 +72,8 @@ reach = 1 / torch.tensor(0.7 / 0.3).log().item()
 predict.beside(my_temperature, reach, "the second token reaches 0.3 at T")
 
 # %% [markdown] id="temperature-exercise-text"
-# **Find out by moving:** set u to 0.8 and raise the temperature from 0.5. The chosen token changes although u stays
-# where it is. At which temperature? <details><summary>Answer</summary>At 0.73. There the first token's stretch of the ruler becomes shorter than 0.8, so the same u falls on the second token.</details>
+# **Find out by moving:** set u to 0.8 and raise the temperature from 0.5. At which temperature does the chosen token
+# change, although u stays where it is? <details><summary>Answer</summary>At 0.73. There the first token's stretch of the ruler becomes shorter than 0.8, so the same u falls on the second token.</details>
 #
 # ### Exercise `02.temperature` · easy · 8 minutes
 #
@@ -115,9 +115,9 @@ predict.beside(my_entropy_when_cold, entropies[0].item(), f"T = {temperatures[0]
 predict.beside(my_entropy_when_hot, entropies[-1].item(), f"T = {temperatures[-1]}")
 
 # %% [markdown] id="ranking-text"
-# The curve runs from 0, where one token is certain, to ln 4 = 1.386, where all four are equally likely. One thing stays the
-# same along the way: the order of the candidates. If one logit is larger than another, it is still larger after both are
-# divided by the same positive number.
+# The curve runs from nearly 0, where one token is almost certain, to nearly ln 4 = 1.386, where all four are about equally
+# likely. The order of the candidates, however, stays the same all along. If one logit is larger than another, it is still
+# larger after both are divided by the same positive number.
 #
 # A temperature does not know which candidate is right. It only decides how much of the probability goes to the candidates
 # that the model already prefers. **Sharper is not wiser:** no fact enters the model this way.
@@ -138,9 +138,10 @@ assert all(row.argsort(descending=True).tolist() == [0, 1, 2, 3] for row in rows
 # ## Zero is a special case
 #
 # As T approaches 0, the likeliest token takes almost all of the probability. At T = 0 itself the division fails. Decoders
-# therefore have a separate mode, *greedy*. It draws no random number and takes the token with the largest logit. In
-# vLLM and llama.cpp, `temperature=0` is another way to ask for greedy. In transformers a temperature of 0 is an error, and
-# `do_sample=False` asks for greedy. The next cell shows what a plain division gives, and what our package answers.
+# therefore have a separate mode, *greedy*. It draws no random number and takes the token with the largest logit. In vLLM
+# and llama.cpp, two programs that run language models, `temperature=0` asks for greedy. In the library transformers a
+# temperature of 0 is an error, and `do_sample=False` asks for greedy. The next cell shows what a plain division gives, and
+# what our package answers.
 
 # %% id="zero"
 print("0 as a divisor:", (torch.tensor([2.0, 1.0]) / 0).softmax(-1))
@@ -180,10 +181,10 @@ ax = plots.probability_bars([vocab.label(i) for i in top], at, "What follows 't'
 print({name: round(probs[0].item(), 3) for name, probs in at.items()}, "for", vocab.label(top[0]))
 
 # %% [markdown] id="same-u-text"
-# To choose a token the decoder needs one random number, u. In this course u depends on two things only: the seed, and
-# the number of the step. Two runs with seed 3 therefore use the same u at step 0, the same u at step 1, and so on, even
-# when their temperatures differ. This makes the comparison fair. If the texts below differ, the cause is the
-# temperature, because all three runs get the same random numbers.
+# To choose a token the decoder needs one random number, u. In this course u depends on two things only: the seed, and the
+# number of the step. Two runs with seed 3 therefore use the same u at step 0, the same u at step 1, and so on, even when
+# their temperatures differ. This makes the comparison fair. If the three texts below differ, the cause is the temperature,
+# because all three runs get the same random numbers.
 #
 # **Guess:** at which of T = 0.3, 1 and 2 will the text have the largest share of real words?
 
@@ -213,13 +214,13 @@ assert vocab.ids[" "] < vocab.ids["h"] and round(uniform(seed=3, step=37), 3) ==
 
 # %% [markdown] id="repetition-text"
 # **Find out by moving:** set T to 0, which gives the greedy text. Then go up with the arrow keys. Up to which T does the
-# text stay the same? <details><summary>Answer</summary>Up to T = 0.06 with seed 3. At T = 0.07 the texts part at step 37, where u = 0.070. That is small enough to fall on the space, whose stretch of the ruler comes before that of `h` because its id is lower.</details>
+# text stay the same? <details><summary>Answer</summary>Up to T = 0.06 with seed 3. At T = 0.07 the texts part at step 37, where u = 0.070. This u is small enough to fall on the space. The space has a lower id than `h`, so its stretch of the ruler comes first.</details>
 #
 # ## Measuring repetition
 #
-# "It repeats itself" can be counted. An *n-gram* is a run of n neighbouring tokens. List all n-grams of a text; they
-# overlap. The *repetition rate* is the share of them that have occurred before: 1 - distinct / total. **Guess** the
-# repetition rate of `ababab` for n = 2.
+# "It repeats itself" can be counted. An *n-gram* is a run of n neighbouring tokens. List all n-grams of a text, where
+# neighbouring n-grams overlap. The *repetition rate* is the share of the n-grams in this list that have occurred earlier in
+# it: 1 - distinct / total. **Guess** the repetition rate of `ababab` for n = 2.
 
 # %% id="guess-repetition" tags=["nbval-ignore-output"]
 my_rate = ...
@@ -246,8 +247,8 @@ check("02.repetition_rate", repetition_rate)
 # ## The sweep
 #
 # Three texts are too few to tell what a temperature does. So we now take three temperatures with 24 seeds each, and 200
-# tokens a text. `eos=False` lets every text run to its full budget: a longer text has more to repeat, so only texts of the
-# same length can be compared.
+# tokens a text. `eos=False` lets every text run to its full length of 200 tokens. This matters because a longer text has
+# more to repeat, so only texts of the same length can be compared.
 #
 # **Guess** two means over the 24 seeds: the repetition rate of 4-grams at T = 0.3, and the share of real words at T = 2.
 
@@ -312,14 +313,14 @@ assert by_length == sorted(by_length)  # longer texts repeat more
 # real. Neither end is better in itself.
 #
 # The spread matters as much as the mean. Take one text at T = 1 and one at T = 2. There are 576 such pairs, and in 81 % of
-# them the text at T = 1 has the larger share of real words. Among the 24 pairs with the same seed it has the larger share in
-# 20. So a single pair would mislead you about one time in five.
+# them the text at T = 1 has the larger share of real words. Among the 24 pairs with the same seed, the text at T = 1 has
+# the larger share in 20. So a single pair would mislead you about one time in five.
 
 # %% [markdown] id="limits-text"
 # **What this does not prove.** A bigram sees only the last token, and the same token always brings the same row of scores.
 # In greedy mode such a model walks in a circle, as the next cell shows. A large model sees the whole text, and so it sees
-# its own repetitions. If it repeats itself, it may have other reasons, and this sweep says nothing about them. What
-# carries over is the mechanism: the same scores, made sharper or flatter.
+# its own repetitions. If it repeats itself, it may have other reasons, and this sweep says nothing about them. What carries
+# over is the mechanism: a temperature makes the distribution of the same scores sharper or flatter.
 
 # %% id="greedy-loop"
 greedy_params = SamplingParams(greedy=True)
@@ -346,7 +347,7 @@ of = {c: sampling.next_token_probs(model.table.detach()[vocab.ids[c]], SamplingP
 assert [round(torch.special.entr(probs).sum().item(), 2) for probs in of.values()] == [2.00, 3.16]
 
 # %% [markdown] id="gumbel-text"
-# At T = 2 some of the transformer's words do not exist, but most do. Of the bigram's words, about 8 in 100 did.
+# At T = 2 some of the transformer's words do not exist, but most do. Of the bigram's words, only about 8 in 100 existed.
 #
 # ## Beyond the toy: a draw without a ruler
 #
@@ -365,9 +366,10 @@ for temperature in (0.5, 1, 2):
     print(f"T = {temperature}: the first token wins {won:.3f} of the draws; softmax gives it {expected:.3f}")
 
 # %% [markdown] id="own-text"
-# The shares agree. vLLM and gpt-fast draw in an equivalent way, because PyTorch's own draw, `torch.multinomial`, makes the
-# processor wait for the GPU. The price is a random number for every token of the vocabulary at every step. Here one u a
-# step is enough: the running sums of 81 probabilities cost little, nothing waits, and the ruler shows where u falls.
+# The shares agree. The programs vLLM and gpt-fast draw in an equivalent way, because PyTorch's own draw,
+# `torch.multinomial`, makes the processor wait for the GPU. The price is a random number for every token of the vocabulary
+# at every step. Here one u a step is enough: the running sums of 81 probabilities cost little, nothing waits, and the ruler
+# shows where u falls.
 #
 # ## Your own text
 #
@@ -397,7 +399,7 @@ for temperature in TEMPERATURES:
 # | a low temperature makes the model know more | the scores are the same; the choice falls more often on the likeliest token |
 # | T = 2 ruins every text | most of the transformer's words were still real |
 # | the likeliest token is the right one | it is the one that the model prefers; notebook 08 counts how often it is right |
-# | a model repeats itself because T is low | here a model with one token of memory did; a large one may have other reasons |
+# | a model repeats itself because T is low | here a model that sees only one token repeated itself; a large model may have other reasons |
 # | one text at each temperature shows which is better | about one pair in five would have misled us |
 #
 # The sweep used one bigram with 81 tokens, one measure of words and one of repetition. **Further, without a
@@ -408,7 +410,7 @@ for temperature in TEMPERATURES:
 # ## Self-test
 #
 # <details><summary>1. After a change of temperature, the answers are right more often. Has the model learned something?</summary>No. The weights are the same. Only the way of choosing from the distribution has changed. To find out whether the gain is real, you need many samples, a fixed budget and a measure of correctness.</details>
-# <details><summary>2. Why is T = 0 not simply a very small T?</summary>Dividing by 0 gives no distribution. Greedy is the limit for small T, and decoders offer it as a separate mode, which takes the largest logit and draws no random number.</details>
+# <details><summary>2. Why is T = 0 not simply a very small T?</summary>Dividing by 0 gives no distribution. Greedy is what sampling approaches as T gets smaller. Decoders offer it as a separate mode, which takes the largest logit and draws no random number.</details>
 # <details><summary>3. Can a temperature make the second candidate likelier than the first?</summary>No. No positive temperature changes the order.</details>
 # <details><summary>4. Your text at T = 2 has more real words than mine at T = 1. Does that contradict the sweep?</summary>No. The sweep compares means over seeds. Single texts spread around these means, and the two ranges overlap.</details>
 

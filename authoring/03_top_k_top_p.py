@@ -2,8 +2,8 @@
 # # 03 · Top-k and top-p
 #
 # **After this notebook you can** drop the unlikely tokens of a distribution in three ways, and say which tokens each way
-# keeps. You can show that the kept set changes from step to step. And you can read a library's settings with the
-# question that decides what they mean: in which order are they applied?
+# keeps. You can show that the kept set changes from step to step. And you can find out what a library's settings mean by
+# asking in which order they are applied.
 #
 # **You need** notebook 02. **Time:** 85 minutes.
 #
@@ -42,9 +42,10 @@ my_chance = ...
 predict.beside(my_chance, 0.95**100, "chance of 100 clean steps")
 
 # %% [markdown] id="filters-text"
-# Only about 6 texts in 1,000 would stay clean. So a decoder may drop the tail before it draws. The logit of a dropped token
-# becomes `-inf`, and softmax gives it a probability of 0. The other probabilities are *renormalised*: each is divided by
-# their sum, so that they add up to 1 again. A rule that decides which tokens stay is called a *filter*. Here are three.
+# Only about 6 texts in 1,000 would contain no token of the tail. So a decoder may drop the tail before it draws. The logit
+# of a dropped token becomes `-inf`, and softmax gives it a probability of 0. The other probabilities are *renormalised*:
+# each is divided by their sum, so that they add up to 1 again. A rule that decides which tokens stay is called a *filter*.
+# Here are three.
 #
 # ## Top-k: a fixed number
 #
@@ -104,8 +105,8 @@ print("mass kept:", round(0.6 + 0.25, 2), " after:", [round(p, 3) for p in nucle
 
 # %% [markdown] id="crossing-text"
 # The first token has 0.6, which is less than 0.8, so a second token is needed. With it the sum is 0.85 and has crossed the
-# line. The token that crosses the line stays, so the kept tokens have *at least* p together. If it were dropped, they
-# would have less than p, and where the first token alone has more than p, no token would be left.
+# line. The token that crosses the line stays, so the kept tokens have *at least* p together. If this token were dropped,
+# the kept tokens would have less than p. In a row whose first token alone has more than p, no token would be left.
 #
 # **Predict** before you move top-p: up to which p does one token suffice, and from which p on are all three needed?
 
@@ -114,7 +115,7 @@ widgets.explore_logits(three, ["first", "second", "third"], SamplingParams(top_p
 
 # %% [markdown] id="top-p-exercise-text"
 # One token suffices up to p = 0.6, and all three are needed above 0.85. **Find out by moving:** put p back to 0.8 and raise the
-# temperature, which comes first here. At which T is the third token kept as well? <details><summary>Answer</summary>At 1.47. There the distribution is so flat that the first two tokens have less than 0.8 together.</details>
+# temperature, which is applied before top-p here. At which T is the third token kept as well? <details><summary>Answer</summary>At 1.47. There the distribution is so flat that the first two tokens have less than 0.8 together.</details>
 #
 # ### Exercise `03.top_p` · hard · 15 minutes
 #
@@ -245,14 +246,14 @@ widgets.explore_sampling(model, vocab, "The ", params, max_new_tokens=60)
 
 # %% [markdown] id="order-text"
 # **Find out by moving:** go through the steps. At which step are only two tokens kept for the first time? Which two?
-# <details><summary>Answer</summary>At step 14, after the first `.`: the space, and `<eos>`, which crosses p.</details>
+# <details><summary>Answer</summary>It happens at step 14, after the first `.`. The space is kept, and so is `<eos>`, which crosses p.</details>
 #
 # ## Which comes first?
 #
 # Temperature changes the probabilities, and top-p counts probabilities. So it matters which comes first. Take the logits
 # [2, 1, 0]. At T = 1 their probabilities are 0.665, 0.245, 0.090; at T = 2 they are 0.506, 0.307, 0.186. With *temperature
-# first*, top-p adds up those at T = 2. With *truncation first* (to filter is to truncate the list), it adds up those at T = 1,
-# and T = 2 is applied to the tokens that are left. **Guess** a p for which the two orders keep different tokens.
+# first*, top-p adds up those at T = 2. With *truncation first* (to filter is to truncate the list), top-p adds up those at
+# T = 1, and T = 2 is applied to the tokens that are left. **Guess** a p for which the two orders keep different tokens.
 
 # %% id="guess-order-p" tags=["nbval-ignore-output"]
 my_p = ...
@@ -276,9 +277,9 @@ print(plots.choice_steps(["id 0", "id 1", "id 2"], hot, SamplingParams(2, top_p=
 #
 # ### Exercise `03.which_order` · medium · 8 minutes
 #
-# This time the temperature is *below* 1: the logits are [2.5, 1.5, 0], T is 0.5 and top-p is 0.8. One order keeps the ids {0}, the
-# other keeps {0, 1}. Find out which is which, by hand or in a cell that you add. Then put `"temperature first"` and
-# `"truncation first"` in place of the dots.
+# This time the temperature is *below* 1: the logits are [2.5, 1.5, 0], T is 0.5 and top-p is 0.8. One order keeps the ids
+# {0}, the other keeps {0, 1}. Find out which is which, by hand or in a cell that you add. Then put `"temperature first"`
+# and `"truncation first"` in place of the dots.
 
 # %% id="exercise-which-order" tags=["exercise:03.which_order"]
 which_order = {(0,): ..., (0, 1): ...}
@@ -296,21 +297,21 @@ for name, at in (("T = 1", 1.0), ("T = 0.5", 0.5)):
 # enough. A test at T = 1 cannot tell the two orders apart, because there both orders look at the same row. If top-k is the only
 # filter, no test can: the ranking does not change with T, so both orders keep the same k tokens.
 #
-# **Predict:** at T = 0.5, for which p do the two orders keep different tokens? The panel starts with the temperature
-# first. Under *Order* you can choose one with the temperature last. Then *Cumulative mass by rank* adds up the
+# **Predict:** at T = 0.5, for which p do the two orders keep different tokens? The panel starts with the temperature first.
+# Under *Order* you can choose an order with the temperature last. The picture *Cumulative mass by rank* then adds up the
 # probabilities at T = 1, as top-p does.
 
 # %% id="order-panel"
 widgets.explore_logits(logits, ["0", "1", "2"], SamplingParams(0.5, top_p=0.8))
 
 # %% [markdown] id="libraries-text"
-# **Find out by moving** p under both orders. <details><summary>Answer</summary>From 0.69 to 0.87 (one token against two) and from 0.95 to 0.99 (two against three). In between, and below, the orders agree.</details>
+# **Find out by moving** p under both orders. <details><summary>Answer</summary>The two orders differ from 0.69 to 0.87, where one order keeps one token and the other two, and from 0.95 to 0.99, where it is two and three. For all other p they agree.</details>
 #
 # ## What libraries do
 #
 # transformers, vLLM and llama.cpp each have their own order and their own defaults. `SamplingParams.like(name, ...)`
-# imitates both. **Guess** which of the three keeps *both* tokens {0, 1} when you ask for top-p = 0.8 at T = 0.5. Write
-# its name in quotation marks.
+# imitates the order and the defaults of the library that you name. **Guess** which of the three keeps *both* tokens {0, 1}
+# when you ask for top-p = 0.8 at T = 0.5. Write its name in quotation marks.
 
 # %% id="guess-library" tags=["nbval-ignore-output"]
 my_library = ...
@@ -348,9 +349,9 @@ for library in ("transformers", "vllm"):
     print(f"{library:>12}: min-p and top-p keep {ids}")
 
 # %% [markdown] id="rescue-text"
-# The five probabilities are 0.5, 0.2, 0.1, 0.1 and 0.1. transformers applies top-p first, and the first two tokens reach 0.7
-# together. vLLM applies min-p first. It leaves the same two, which have 0.714 and 0.286 after they are renormalised. Now
-# the first token reaches 0.7 alone, and top-p drops the second.
+# The five probabilities are 0.5, 0.2, 0.1, 0.1 and 0.1. transformers applies top-p first, and the first two tokens reach
+# 0.7 together. vLLM applies min-p first. Min-p leaves the same two tokens, which have 0.714 and 0.286 after they are
+# renormalised. Now the first token reaches 0.7 alone, and top-p drops the second.
 #
 # ## Cutting the tail of a hot distribution
 #
@@ -380,7 +381,8 @@ predict.beside(my_rescued_share, sum(shares["top-p, then T = 2"]) / 24, "real wo
 # the probability. At T = 1, six are enough. The setting has the same name in both orders, but what it keeps depends on
 # where it stands. (The bigram has not become wiser: its likeliest pairs happen to make short words.)
 #
-# Now the transformer writes at T = 2, with the temperature first. **Before you run it:** which filter will help most?
+# Now the transformer writes at T = 2, with the temperature first: without a filter, with top-k = 50, with top-p = 0.8 and
+# with min-p = 0.1. **Before you run it:** which of the three filters will help least?
 
 # %% id="llama" tags=["nbval-ignore-output"]
 llama, _ = checkpoint.load_model("tiny_llama")
@@ -393,13 +395,14 @@ for name, setting in filters.items():
     print(f"--- {name}\n{textwrap.fill('The ' + written[name], 80)}")
 
 # %% [markdown] id="large-vocabulary-text"
-# With top-p and with min-p, every whole word exists. Top-k = 50 keeps 50 of the 81 tokens, and with them much of the tail.
+# With top-p and with min-p, every complete word is a word that the tales can contain. Top-k = 50 keeps 50 of the 81 tokens,
+# and with them much of the tail.
 #
 # ## A large vocabulary
 #
 # Here is a distribution over 50,000 tokens. It is **made**, not recorded from a model: the probability of the token with
 # rank r is proportional to $r^{-1.1}$, much as Zipf's law says of the frequencies of words. The cell counts how many tokens
-# stay. **Before you run it:** which of the three numbers does not move with T?
+# top-k = 50, top-p = 0.9 and min-p = 0.05 keep. **Before you run it:** which of these three numbers does not change with T?
 
 # %% id="large-vocabulary"
 zipf = -1.1 * torch.arange(1, 50_001, dtype=torch.float64).log()
@@ -434,7 +437,8 @@ assert numbers == {0.5: [50, 4, 3], 1.0: [50, 7293, 15], 2.0: [50, 39620, 232]}
 # | T = 2 is too hot to use | the transformer wrote readable text at T = 2 with top-p or min-p |
 # | top-k = 50 is a mild filter | for 81 tokens it is; in the made row at T = 2, 96 % of the probability lies beyond rank 50 |
 #
-# We looked at one bigram and one small transformer. This notebook does not show which filter suits a large model. **Further, without a check:** for which rows do top-p = 0.9 and min-p = 0.1 keep the same tokens?
+# We looked at one bigram and one small transformer. This notebook does not show which filter suits a large model.
+# **Further, without a check:** for which rows do top-p = 0.9 and min-p = 0.1 keep the same tokens?
 
 # %% [markdown] id="self-test"
 # ## Self-test

@@ -52,9 +52,9 @@ predict.beside(my_difference, (first - second).abs().max().item(), "largest diff
 # *Attention* gives each token three vectors. The *query* stands for what the token is looking for, the *key* for what
 # others can find in it, and the *value* for what they receive from it. A query fits a key if their dot product is large. We
 # divide this product by the square root of the number of dimensions, since a sum of more terms tends to be larger. Softmax
-# turns one query's scores into weights that add up to 1. With these weights the token takes the mean of the values, and
-# this is its *mixture*. A token may read itself and the tokens before it. **Guess** the three weights of the *first* of
-# three tokens, as a list.
+# turns one query's scores into weights that add up to 1. The token then takes the mean of the values, weighted in this way,
+# and this weighted mean is its *mixture*. A token may read itself and the tokens before it. **Guess** the three weights of
+# the *first* of three tokens, as a list.
 
 # %% id="guess-weights" tags=["nbval-ignore-output"]
 my_first_weights = ...
@@ -88,8 +88,8 @@ print("weights of the third token, by hand:", [round(w / (e1 + e1 + e2), 3) for 
 # may not read has the score `-inf`. As with the dropped tokens of notebook 03, this happens *before* softmax. A score of
 # `-inf` gets the weight 0, and the weights that remain add up to 1.
 #
-# Now we change the key and the value of the third token. **Guess** whose mixtures change. Write a list of the numbers 0, 1
-# and 2, first with the mask, then without it.
+# Now we change the key and the value of the third token. **Guess** whose mixtures change. Write two lists of the
+# numbers 0, 1 and 2, such as `[0, 1]`: the first with the mask, the second without it.
 
 # %% id="guess-future" tags=["nbval-ignore-output"]
 my_changed_with_mask, my_changed_without = ..., ...
@@ -120,8 +120,8 @@ assert changed == {"with the mask": [2], "without": [0, 1, 2]}
 # mixtures (T, Dv).
 #
 # - `q` (T, D) holds queries, `k` (S, D) keys and `v` (S, Dv) values. T and S may differ, and so may D and Dv.
-# - `mask` (T, S) is bool, and True where a query may attend to a key. It alone decides; it need not be a triangle. Every
-#   row allows a key.
+# - `mask` (T, S) is bool, and True where a query may attend to a key. Only the mask decides, and it need not be a triangle.
+#   Every row allows at least one key.
 # - Large scores must not overflow. You may use a ready-made softmax or attention.
 
 # %% id="exercise-attend" tags=["exercise:04.attend"]
@@ -132,9 +132,9 @@ def attend(q, k, v, mask):
 check("04.attend", attend)
 
 # %% [markdown] id="mask-exercise-text"
-# A model is *causal* if the past does not change when the future does. Notebook 05 builds on that: it stores the keys and
-# values of old tokens. The queries then come from the new tokens only, while the keys belong to *all* tokens. So the mask
-# has fewer rows than columns, and its triangle ends in the bottom right corner.
+# A model is *causal* if the past does not change when the future does. Notebook 05 builds on that: the keys and values of
+# old tokens are stored there. The queries then come from the new tokens only, while the keys belong to *all* tokens. So the
+# mask has fewer rows than columns, and its triangle ends in the bottom right corner.
 #
 # ### Exercise `04.causal_mask` · medium · 10 minutes
 #
@@ -192,8 +192,8 @@ assert torch.allclose(weights_and_mixture(q, k, v, mask)[1][2], weights_and_mixt
 assert abs(at[105, 103] - at[5, 3]) < 1e-5 and round(at[5, 3], 3) == -0.416
 
 # %% [markdown] id="positions-exercise-text"
-# The score is the same: only the distance between the two counts, not where in the text they stand. The picture shows how
-# the score changes with the distance. Pair 0 turns once in 6 positions and tells neighbours apart; pair 7 turns once in
+# The score is the same. Only the distance between query and key counts, not where in the text they stand. The picture shows
+# how the score changes with the distance. Pair 0 turns once in 6 positions and tells neighbours apart; pair 7 turns once in
 # 353.
 #
 # A wrong position is therefore a wrong distance. If new tokens were numbered from 0 again, their distances to the old
@@ -214,13 +214,13 @@ check("04.positions", new_positions)
 # %% [markdown] id="layer-text"
 # ## The parts of a layer
 #
-# A transformer first looks up a vector for each token id, its *embedding*. This vector then passes through several
-# *layers*. A layer adds to it twice, and what runs through all layers in this way is called the *residual stream*. First
-# *attention* adds what it has read at other positions. Then the *feed-forward part* adds what it computes from this
-# position alone. Before each of the two, *RMSNorm* divides a copy of the vector by its root mean square, so that its length
+# A transformer first looks up a vector for each token id, its *embedding*. This vector then passes through several *layers*.
+# Each layer adds something to the vector twice. The vector on its way through all layers is called the *residual stream*. First
+# *attention* adds what it has read at other positions. Then the *feed-forward part* adds what it computes from this position
+# alone. Before each of the two, *RMSNorm* divides a copy of the vector by its root mean square, so that the vector's length
 # does not matter. Attention has several *heads*, each with its own queries. Here two query heads share one head of keys and
-# values, which saves memory; in Llama 3 8B four do. The feed-forward part is *gated* (*SwiGLU*): it computes two vectors,
-# `gate` and `up`, and multiplies `up` by silu(gate).
+# values, which saves memory; in Llama 3 8B, four share one. The feed-forward part is *gated* (*SwiGLU*): it computes two
+# vectors, `gate` and `up`, and multiplies `up` by silu(gate), where silu is a function that the second cell below shows.
 
 # %% id="layer-picture"
 config = transformer.TransformerConfig(len(vocab), n_layer=2, n_head=4, n_kv_head=2, n_embd=64, block_size=512)
@@ -241,10 +241,10 @@ print("silu(gate) * up:    ", torch.nn.functional.silu(gate) * up)
 # to a transformer whose tokens see only what stands before them.) Find four things, and unfold an answer when you have
 # yours.
 #
-# <details><summary>Where are queries and keys turned by their positions, and why are values not?</summary>In <code>Attention.forward</code>, by <code>rotate</code>. The angle makes a <i>score</i> depend on the distance, and scores are computed from queries and keys. A value is only handed over: turned, the same word would hand over something else at each position.</details>
-# <details><summary>Where are the two additions of a layer?</summary>In <code>Layer.forward</code>, in its two lines: <code>x + …self_attn…</code>, then <code>x + …mlp…</code>.</details>
-# <details><summary>Where is the mask made, and when is none needed?</summary>In <code>Transformer.places</code>, or in the cache that it asks. Without padding, no mask is needed in two cases. If all tokens are new, the attention function hides the future itself (<code>is_causal</code>). If only one token is new, no key lies in its future.</details>
-# <details><summary>What does <code>lm_head</code>, the last projection, do?</summary>It multiplies the last vector of each position by a matrix (V, C), and gives one score for each token of the vocabulary: the logits.</details>
+# <details><summary>Where are queries and keys turned by their positions, and why are values not?</summary>They are turned in <code>Attention.forward</code>, by <code>rotate</code>. The angle makes a <i>score</i> depend on the distance, and scores are computed from queries and keys. A value is only handed over: turned, the same word would hand over something else at each position.</details>
+# <details><summary>Where are the two additions of a layer?</summary>They are the two lines of <code>Layer.forward</code>: <code>x + …self_attn…</code>, then <code>x + …mlp…</code>.</details>
+# <details><summary>Where is the mask made, and when is none needed?</summary>It is made in <code>Transformer.places</code>, or in the cache that this method asks. Without padding, no mask is needed in two cases. If all tokens are new, the attention function hides the future itself (<code>is_causal</code>). If only one token is new, no key lies in its future.</details>
+# <details><summary>What does <code>lm_head</code>, the last projection, do?</summary>It multiplies the last vector of each position by a matrix that has one row for each token of the vocabulary. The results are the logits, one score for each token.</details>
 
 # %% [markdown] id="count-exercise-text"
 # ### Exercise `04.count_parameters` · medium · 12 minutes
@@ -289,10 +289,10 @@ predict.beside(my_untrained_loss, untrained, "loss before training")
 # The feed-forward part is the largest here. The loss is close to ln 81 = 4.39, the loss of a model that finds all 81 tokens
 # equally likely: it knows nothing yet. Training works as in notebook 01. It takes a batch of tales, computes the mean of
 # -ln p, and changes the weights a little, so that this mean falls. (AdamW and Muon are the *optimizers* here, the rules
-# that turn a gradient into a step.) One forward pass scores all positions of a tale, and the mask hides from each the
-# character that it has to predict. Two levels stand beside the curve: the bigram's loss, and the *floor*, the loss of the
-# grammar that wrote the tales. **Guess** the loss at the end. Then run the cell, which takes about a minute. You may
-# interrupt it or run it again: it begins anew each time, and the cells after it use the model as it is then.
+# that turn a gradient into a step.) One forward pass scores all positions of a tale, and the mask hides from each position
+# the character that has to be predicted there. Two levels stand beside the curve: the bigram's loss, and the *floor*, the
+# loss of the grammar that wrote the tales. **Guess** the loss at the end. Then run the cell, which takes about a minute.
+# You may interrupt it or run it again: it begins anew each time, and the cells after it use the model as it is then.
 
 # %% id="guess-train" tags=["nbval-ignore-output"]
 my_trained_loss = ...
@@ -319,12 +319,12 @@ assert not complete or trained < choose(levels["bigram"], untrained)  # a small 
 
 # %% [markdown] id="shipped-text"
 # Within a minute the loss falls below the bigram's. More time would not help the bigram, which has counted every tale. The
-# transformer is still far from the floor: it has begun to spell, and hardly a sentence parses.
+# transformer is still far from the floor: it has begun to spell, and the grammar accepts hardly any of its sentences.
 #
 # ## The shipped weights
 #
-# A *checkpoint* is a folder with a model's weights and with what is needed to use them. The checkpoint `tiny_llama` belongs
-# to the same code, with four layers of 128 dimensions. It was trained for five and a half hours on tales, sums and calls
+# A *checkpoint* is a folder with a model's weights and with what is needed to use them. The checkpoint `tiny_llama` runs in
+# the same code, and has four layers of 128 dimensions. It was trained for five and a half hours on tales, sums and calls
 # (`data/tiny_llama/` says how). The next cell shows three models with the same prompt and the same seed.
 
 # %% id="shipped" tags=["nbval-ignore-output"]
@@ -338,8 +338,8 @@ for name, each in models.items():
     print(f"\n{name}: The giant {answer.text}")
 
 # %% [markdown] id="coherence-text"
-# Read the three texts first. Then let us count over more of them. *Real words* is the share of the words that a tale can
-# contain, and *sentences* the share of the sentences that the grammar can make. *Facts* is the share of the texts that keep
+# Read the three texts first. Then let us count over more of them. *Real words* says which share of the words can occur in a
+# tale, and *sentences* says which share of the sentences the grammar can make. *Facts* is the share of the texts that keep
 # their facts: the same who, where and what throughout. It is `None` if no text has two sentences to compare. **Guess** the
 # shipped model's share of real words.
 
@@ -357,15 +357,16 @@ for name, each in models.items():
 predict.beside(my_words, found["tiny_llama"].real_words, "real words of tiny_llama")
 
 # %% [markdown] id="looks-text"
-# The bigram wrote no sentence in which a fact could be kept. In the texts of `tiny_llama`, who and what are kept; the last
-# number of its line says how often. How does the model know at the end of a tale what stood at its beginning?
+# The bigram wrote no sentence in which a fact could be kept. The texts of `tiny_llama` often keep who did it and with what;
+# the number after *facts* says how often all facts were kept. How does the model know at the end of a tale what stood at
+# its beginning?
 #
 # ## Where a head looks
 #
 # We look at the last sentence of a tale: `The giant wore the linen shirt`. A row of the picture is the moment at which the
 # first letter of a word is chosen. The columns are the words before it, and the colour says how much weight one head puts
-# on each of them. **Guess:** at which word does head 3 of layer 2 look most, just before the second `linen`? (Layers and
-# heads count from 0.)
+# on each of them. **Guess:** at which word does head 3 of layer 2 look most, just before the second `linen`? Write the word
+# in quotation marks. (Layers and heads count from 0.)
 
 # %% id="guess-looks" tags=["nbval-ignore-output"]
 my_word = ...
@@ -418,12 +419,13 @@ assert on_itself.flatten(1).any(1).float().mean() > 0.7 > 2 * on_others.flatten(
 # Before the second `linen`, this head puts 0.71 of its weight on the first one. If we change the first mention to `wool`,
 # the next letter is a `w`: the model has read the word from the text. No single head does all of this reading. On unseen
 # tales, the busiest head reads back in about four of ten repeated words. In about eight of ten, at least one of the sixteen
-# heads does. At a different word before it, some head looks as hard in only one of ten cases.
+# heads does. For comparison, pair each repeated word with each different word before it: in only about one of ten such
+# pairs does some head look as hard at the different word.
 #
 # ## The past does not change
 #
-# Now the causal mask in the real model. *Hidden states* are what the last layer hands to `lm_head`, one vector for each
-# position. We compute those of a text, and then those of the same text with more characters behind it. **Guess** the
+# We now test the causal mask in the real model. *Hidden states* are what the last layer hands to `lm_head`, one vector for
+# each position. We compute those of a text, and then those of the same text with more characters behind it. **Guess** the
 # largest difference at the old positions.
 
 # %% id="guess-past" tags=["nbval-ignore-output"]
@@ -445,7 +447,8 @@ predict.beside(my_change, change, "largest change")
 #
 # Texts of different lengths can share one forward pass, as the rows of a *batch*. Short rows are then filled up with
 # `<pad>`, here on the right. A causal model's *real* positions never see that padding. But the last column is no longer the
-# last token of each row. **Guess** the position in the short row, `<bos>The giant`, whose scores tell how it goes on.
+# last token of each row. **Guess** the position in the short row, `<bos>The giant`, whose scores tell how this row goes on.
+# (Positions count from 0.)
 
 # %% id="guess-last" tags=["nbval-ignore-output"]
 my_position = ...
@@ -474,7 +477,7 @@ assert not compare_logits(logits[0, -1], alone[0])
 
 # %% [markdown] id="last-explained"
 # At its last real position, a row has the scores that it would have alone. In the short row, the last column stands behind
-# padding, and its scores mean nothing. No error tells you so. This is the slip of exercise `01.last_logits`.
+# padding, and its scores mean nothing. No error tells you so. Exercise `01.last_logits` was about this slip.
 # `generate_batch` avoids it by padding on the *left*: there, the last column is real in every row.
 
 # %% [markdown] id="misreadings"
@@ -494,19 +497,20 @@ assert not compare_logits(logits[0, -1], alone[0])
 # %% [markdown] id="self-test"
 # ## Self-test
 #
-# <details><summary>1. Why are scores set to -inf before softmax, instead of weights to 0 after it?</summary>After softmax the other weights would no longer add up to 1. With -inf before it, they do by themselves.</details>
+# <details><summary>1. Why are scores set to -inf before softmax, instead of weights to 0 after it?</summary>After softmax the other weights would no longer add up to 1. With -inf before softmax, the weights add up to 1 by themselves.</details>
 # <details><summary>2. Two new tokens come after six cached ones. What is the shape of the mask, and its first row?</summary>(2, 8): the queries belong to the new tokens, the keys to all of them. The first new token stands at position 6 and may attend to the keys 0 to 6, so its row is True seven times, then False.</details>
 # <details><summary>3. A model numbers each chunk of new tokens from 0. What will you see?</summary>No error. The distances to older tokens are wrong, and so are the logits. The text may look fine all the same.</details>
-# <details><summary>4. Your loss is below the bigram's and far above the floor. Is the model broken?</summary>The loss does not say so. The model has learned more than pairs of characters, and not yet all that the grammar knows. More steps or more layers will tell.</details>
+# <details><summary>4. Your loss is below the bigram's and far above the floor. Is the model broken?</summary>The loss does not say so. The model has learned more than pairs of characters, and not yet all that the grammar knows. Train for more steps or add layers to see whether the loss falls further.</details>
 # <details><summary>5. Nine of ten sentences parse. Does the model understand the tales?</summary>The measure cannot say that. It says that the sentences have a form that the grammar can make.</details>
 
 # %% [markdown] id="summary"
 # ## Summary
 #
-# Attention lets a token read back: scores, mask, softmax, mixture. With rotary positions, a score depends on the distance
-# between two tokens. A layer adds attention and a gated feed-forward part to the residual stream, each computed from a
-# normalised copy. Because of the mask, the past does not change, and notebook 05 builds on that. Read the scores at the
-# last *real* position. **Next:** [05 The KV cache](05_kv_cache.ipynb)
+# Attention lets a token read back: scores are computed, the mask hides the future, softmax makes weights, and the weights
+# mix the values. With rotary positions, a score depends on the distance between two tokens. A layer adds attention and a
+# gated feed-forward part to the residual stream, each computed from a normalised copy. Because of the mask, the past does
+# not change, and notebook 05 builds on that. Read the scores at the last *real* position.
+# **Next:** [05 The KV cache](05_kv_cache.ipynb)
 #
 # **Sources.** A. Vaswani et al., [*Attention is all you need*](https://arxiv.org/abs/1706.03762), 2017: the transformer. J. Su et al., [*RoFormer*](https://arxiv.org/abs/2104.09864), 2021: rotary positions.
 # B. Zhang and R. Sennrich, [*Root mean square layer normalization*](https://arxiv.org/abs/1910.07467), 2019. N. Shazeer, [*GLU variants*](https://arxiv.org/abs/2002.05202), 2020: the gate. J. Ainslie et al., [*GQA*](https://arxiv.org/abs/2305.13245), 2023: shared key/value heads.

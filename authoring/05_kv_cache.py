@@ -59,14 +59,15 @@ predict.beside(my_positions_with, sum(cached), "with a cache")
 
 # %% [markdown] id="positions-explained"
 # With a cache, each token goes through the model once. The last new token does not go through at all, because nobody needs
-# the scores after it. That makes 20 + 29. Without a cache, the number of positions grows with the square of the length.
+# the scores after it. Together that is 20 + 29 = 49 positions. Without a cache, the number of positions grows with the
+# square of the length.
 #
 # ## Why the old work may be kept
 #
-# A token reads the keys and values of the tokens up to its own. In a causal model these do not change when a token is
-# added, as notebook 04 has shown. So they can be stored and used again. Here is a small case: four tokens with the values
-# 1, 2, 3 and 10. All scores are equal, so each token reads the plain mean of the values up to its own. **Guess** what the
-# fourth token reads.
+# A token reads its own key and value and those of all tokens before it. In a causal model these do not change when a token
+# is added, as notebook 04 has shown. So they can be stored and used again. Here is a small case: four tokens with the
+# values 1, 2, 3 and 10. All scores are equal, so each token reads the plain mean of its own value and all values before it.
+# **Guess** what the fourth token reads.
 
 # %% id="guess-mean" tags=["nbval-ignore-output"]
 my_mean = ...
@@ -99,8 +100,8 @@ assert (sum(without), sum(cached)) == (sum(range(20, 50)), 20 + 29)
 
 # %% [markdown] id="mean-explained"
 # The answer is 4, not 2, because the new token's own value is one of those that it reads. It makes no difference how the
-# tokens are cut into chunks, if each is stored once and in order. If the first token were stored twice, or not at all,
-# every later token would read another mean.
+# tokens are cut into *chunks*, groups that are fed together, as long as each token is stored once and in order. If the
+# first token were stored twice, or not at all, every later token would read another mean.
 #
 # ## Prefill and decode
 #
@@ -127,8 +128,8 @@ print(textwrap.fill(plots.prefill_and_decode(labels, fed[0]), 100))
 
 # %% [markdown] id="filling-explained"
 # Prefill returns eight rows of logits. Only the last one is used: it chooses the first new token. A decode step has one
-# position, and so one query, one new key and one new value. Its query meets every stored key: that is one row of the
-# picture. After that step nobody needs the query again, so it is not stored.
+# position, and so one query, one new key and one new value. Its query meets every stored key, and the scores that result
+# are one row of the last picture. After that step nobody needs the query again, so it is not stored.
 #
 # The keys of a layer have the shape (rows, key/value heads, tokens, head dimension). Only the third number grows. The cache
 # knows how many tokens it holds, and therefore where the next one stands. You never pass positions.
@@ -220,19 +221,19 @@ for name, n_kv_head in (("MHA", 8), ("GQA", 2), ("MQA", 1)):
 
 # %% [markdown] id="heads-explained"
 # Fewer key/value heads take fewer bytes, and all 16 tokens are there in each case. (Twice as much is allocated, since this
-# model's context is 32 tokens.) Note what is stored: the key/value heads *before* they are shared out among the query
-# heads.
+# model's context is 32 tokens.) What is stored are the key/value heads themselves, *before* they are shared out, and not a
+# copy for each query head.
 
 # %% [markdown] id="windows-text"
 # ## Models that keep less
 #
 # The formula holds where each layer keeps a key and a value of every token. Two kinds of models keep less.
 #
-# - With a *sliding window*, a layer looks back w tokens and can forget those before. For such a layer, put min(n, w) into
-#   the formula in place of n tokens.
+# - With a *sliding window*, a layer looks back w tokens and can forget all earlier ones. For such a layer, put min(n, w)
+#   into the formula in place of n tokens.
 # - With *latent attention* (MLA), a layer keeps one vector for each token, the *latent*, and makes the keys and values of
-#   all heads from it when they are needed. The bytes are layers · latent · tokens · texts · bytes a number, without the
-#   factor 2.
+#   all heads from it when they are needed. The bytes are layers · length of the latent · tokens · texts · bytes a number,
+#   without the factor 2.
 #
 # **Guess:** gpt-oss-120b has a window of 128 tokens in every other layer. How many times smaller is its cache at 32,768
 # tokens because of that?
@@ -270,9 +271,9 @@ assert 1.9 < kept_all / half < 2 and mistral == 512 * 1024**2 and latent == 61 *
 widgets.explore_cache("Llama 3 8B")
 
 # %% [markdown] id="panel-answers"
-# **Find out by moving.** In which model is a token cheapest, and in which dearest? How many texts of 4,096 tokens fit into
-# 16 GiB with Llama 3 8B? What happens to Mistral's line beyond 4,096 tokens?
-# <details><summary>Answer</summary>The factor is 4. With 2 bytes a number, a token is cheapest in the shipped tiny_llama, 1 KiB. Among the large models it is cheapest in Falcon 7B, 8 KiB, where all query heads share one key/value head. It is dearest in Llama 2 7B, 512 KiB; Llama 3 70B takes 320 KiB. 32 texts fit, and then there is no room for the weights. Mistral's line is flat beyond 4,096 tokens.</details>
+# **Find out by moving.** In which model does a token take the fewest bytes, and in which the most? How many texts of 4,096
+# tokens fit into 16 GiB with Llama 3 8B? What happens to Mistral's line beyond 4,096 tokens?
+# <details><summary>Answer</summary>The factor that you predicted is 4. With 2 bytes a number, a token takes the fewest bytes in the shipped tiny_llama, 1 KiB. Among the large models it takes the fewest in Falcon 7B, 8 KiB, where all query heads share one key/value head. It takes the most in Llama 2 7B, 512 KiB; in Llama 3 70B it takes 320 KiB. In 16 GiB, 32 texts fit, and then there is no room for the weights. Mistral's line is flat beyond 4,096 tokens.</details>
 #
 # ## Time
 #
@@ -324,12 +325,13 @@ predict.beside(my_growth_with, growth["one text, cache"], "with a cache, times a
 print(f"with a cache, 32 texts: {growth['32 texts, cache']:.1f} times as long")
 
 # %% [markdown] id="time-explained"
-# Times depend on the machine. This model is also so small that most of a cached step for one text goes into calling
-# operations, which costs the same at any length. With 32 texts the step reads 32 caches, and the growth can be seen.
+# Times depend on the machine. This model is also very small. For one text, most of the time of a cached step is spent on
+# starting the operations, and that takes equally long at any length. With 32 texts the step reads 32 caches, and the growth
+# can be seen.
 #
-# What grows is better *counted*. To feed one token costs 2 operations for each number in the weight matrices, a
-# multiplication and an addition. In each layer, `4 · n_head · head_dim` operations come on top for each token that it
-# reads, itself included. With a cache one token is fed in a step; without one, all n are.
+# To see what grows, it is better to *count* operations. To feed one token costs 2 operations for each number in the weight
+# matrices, a multiplication and an addition. In each layer, `4 · n_head · head_dim` operations come on top for each token
+# that it reads, itself included. With a cache one token is fed in a step; without one, all n are.
 
 # %% id="count"
 config, counts = model.config, {"without a cache": [], "with a cache": []}
@@ -359,8 +361,8 @@ print(f"512 tokens, each time all of them: {sum(all_tokens):,} operations, {sum(
 # | without a cache | projections grow with n, attention with n² | with n² and n³ |
 # | with a cache | projections stay the same, attention grows with n | with n and n² |
 #
-# A cache saves the projections of the old tokens. It does not save the *reading*: each new query meets every stored key and
-# value. The next cell counts what a step must read from memory, for a model of the shape of Llama 3 8B.
+# A cache saves all the work of the old tokens. It does not save the new token's *reading*: each new query meets every
+# stored key and value. The next cell counts what a step must read from memory, for a model of the shape of Llama 3 8B.
 
 # %% id="reading"
 llama = transformer.TransformerConfig(128_256, 32, 32, 8, 4096, 8192, n_inner=14_336)
@@ -370,8 +372,8 @@ for batch_size in (1, 8, 32):
           f"and {plots.say_bytes(cost.cache_bytes)} of cache")
 
 # %% [markdown] id="reading-explained"
-# The weights are read once for the whole batch. The cache is read once for each text. For 32 texts of this length it is
-# already the larger part.
+# The weights are read once for the whole batch. The cache is read once for each text. For 32 texts of this length, the
+# cache is already the larger part.
 #
 # ## Speed as bandwidth
 #
@@ -436,8 +438,8 @@ assert large.n_bytes == large.n_bytes_allocated == kv_cache.kv_cache_bytes(4, 2,
 
 # %% [markdown] id="process-explained"
 # The cache has exactly the bytes of the formula. The process has far more, and it need not grow by exactly the size of the
-# cache. An empty cache is allocated for the whole context at once. A prefill may add to the process though the cache stays
-# as large as it was: activations, and memory that the allocator keeps for later.
+# cache. An empty cache is allocated for the whole context at once. A prefill may make the process larger although the cache
+# is no larger than before: it needs room for activations, and the allocator keeps some memory for later.
 
 # %% [markdown] id="generate-exercise-text"
 # ### Exercise `05.generate_cached` · hard · 15 minutes
@@ -446,7 +448,8 @@ assert large.n_bytes == large.n_bytes_allocated == kv_cache.kv_cache_bytes(4, 2,
 # new id is the likeliest one; if several are equally likely, it is the lowest of these. Use `model.new_cache()` and
 # `model(token_ids, cache)`, where `token_ids` is an int64 tensor (1, T).
 #
-# - Feed every token once: the prompt in chunks of any size, then one token a step. Do not feed the last new token.
+# - Feed the prompt in chunks of any size, then one new token a step. Every token is fed exactly once, except the last new
+#   token, which is not fed.
 # - No id is special, so nothing ends the text early. For 0 new tokens return `[]`.
 #
 # For example, with a prompt of 5 ids and 3 new tokens, you may feed the 5, then the first new id, then the second: three
@@ -476,18 +479,18 @@ check("05.generate_cached", generate_cached)
 # %% [markdown] id="self-test"
 # ## Self-test
 #
-# <details><summary>1. A prompt of 100 tokens, 50 new ones. How many tokens does the cache hold in the end, and how many calls of the model were there, if the prompt is fed at once?</summary>It holds 149, since the last new token is never fed. There were 50 calls: one prefill, which gives the first new token, and 49 decode steps.</details>
+# <details><summary>1. A prompt of 100 tokens is fed at once, and 50 new tokens are made. How many tokens does the cache hold in the end, and how many calls of the model were there?</summary>It holds 149, since the last new token is never fed. There were 50 calls: one prefill, which gives the first new token, and 49 decode steps.</details>
 # <details><summary>2. Someone replaces 32 key/value heads by 8. Does the model now write shorter texts?</summary>No. The cache is a quarter as large at the same number of tokens. The length of the text has its own limits.</details>
-# <details><summary>3. Does a cache make the cost of a step independent of the context?</summary>No. It saves the projections of the old tokens. But the new query still reads every stored key and value, so attention and the bytes read grow with the context.</details>
-# <details><summary>4. You correct a typo at the beginning of a prompt of 1,000 tokens. How much of its cache can still be used?</summary>What stands before the typo. Every later token has read it, so its keys and values belong to another text, from the second layer on at the latest.</details>
-# <details><summary>5. With a cache you get another text than without one. Which of the two is wrong?</summary>The text cannot tell. Compare the logits, within a tolerance: that is the next notebook.</details>
+# <details><summary>3. Does a cache make the cost of a step independent of the context?</summary>No. It saves the work of the old tokens. But the new query still reads every stored key and value, so attention and the bytes read grow with the context.</details>
+# <details><summary>4. You correct a typo at the beginning of a prompt of 1,000 tokens. How much of its cache can still be used?</summary>You can keep the part before the typo. Every later token has read the typo, so the keys and values of these tokens belong to another text, from the second layer on at the latest.</details>
+# <details><summary>5. With a cache you get another text than without one. Which of the two is wrong?</summary>The texts alone cannot tell you. Compare the logits, within a tolerance: that is the next notebook.</details>
 
 # %% [markdown] id="summary"
 # ## Summary
 #
 # Prefill feeds the prompt at once, and decode feeds one token a step. The cache holds the keys and values of each layer. A
 # token costs 2 · layers · key/value heads · head dimension · bytes a number, and less with windows or latents. A cache
-# saves projections; the reading still grows, and it bounds the speed.
+# saves the work of the old tokens. The reading still grows with the context, and reading from memory bounds the speed.
 # **Next:** [06 Is the cache right?](06_is_the_cache_right.ipynb)
 #
 # **Sources.** N. Shazeer, [*Fast transformer decoding*](https://arxiv.org/abs/1911.02150), 2019: one key/value head for all, and why bandwidth matters. J. Ainslie et al., [*GQA*](https://arxiv.org/abs/2305.13245), 2023: groups. A. Jiang et al., [*Mistral 7B*](https://arxiv.org/abs/2310.06825), 2023: the window.
