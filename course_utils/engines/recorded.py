@@ -1,6 +1,7 @@
 """An experiment's figures: computed here if llama.cpp is installed, and otherwise those of a recorded run."""
 
 import json
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +39,8 @@ def look(*names: str) -> Any:
         found = [json.loads(json.dumps(EXPERIMENTS[name]())) for name in names]
     else:
         record = read_record()
-        print(f"Not run here, because llama.cpp is not installed. {llama_cpp.HOW_TO_GET_IT}")
+        print(f"Not run here, because llama.cpp is not installed.")
+        print(textwrap.fill(llama_cpp.HOW_TO_GET_IT, 100))
         print(f"What follows was recorded on {record['date']} with {record['version']} ({record['machine']}).")
         found = [record["figures"][name] for name in names]
     return found[0] if len(found) == 1 else found
