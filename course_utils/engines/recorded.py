@@ -39,7 +39,7 @@ def look(*names: str) -> Any:
         found = [json.loads(json.dumps(EXPERIMENTS[name]())) for name in names]
     else:
         record = read_record()
-        print(f"Not run here, because llama.cpp is not installed.")
+        print("Not run here, because llama.cpp is not installed.")
         print(textwrap.fill(llama_cpp.HOW_TO_GET_IT, 100))
         print(f"What follows was recorded on {record['date']} with {record['version']} ({record['machine']}).")
         found = [record["figures"][name] for name in names]
