@@ -399,7 +399,7 @@ assert round(1 / first_probs.max().item()) == 7  # the likeliest token after "Th
 assert round(1 / by_bigram.real_words) == 7 and by_bigram.sentences == 0 and by_bigram.facts is None
 
 # %% [markdown] id="coherence-explained"
-# About one word in seven is real, and most of these are short. No sentence of the bigram follows the grammar, so there is
+# About one word in seven is real. No sentence of the bigram follows the grammar, so there is
 # no sentence in which a fact could be kept or broken. The result is therefore `None`, which says that nothing could be
 # counted. A result of 0 would mean something else: there were facts, and all of them were broken.
 

@@ -5,7 +5,7 @@
 # change when a token is added; find every part of a Llama in its code; train a small transformer, and judge it by two
 # losses, the bigram's and the best possible one; and see at which words a model looks.
 #
-# **You need** notebooks 01 and 02. **Time:** 100 minutes, of which about one is training.
+# **You need** notebooks 01 to 03. **Time:** 100 minutes, of which about one is training.
 # **Before:** [03 Top-k and top-p](03_top_k_top_p.ipynb) **Next:** [05 The KV cache](05_kv_cache.ipynb)
 
 # %% id="setup"
@@ -318,7 +318,7 @@ assert not complete or levels["floor"] < trained < untrained
 assert not complete or trained < choose(levels["bigram"], untrained)  # a small budget does not get below the bigram
 
 # %% [markdown] id="shipped-text"
-# Within a minute the loss falls below the bigram's. More time would not help the bigram, which has counted every tale. The
+# In a full run, the loss falls below the bigram's. More time would not help the bigram, which has counted every tale. The
 # transformer is still far from the floor: it has begun to spell, and the grammar accepts hardly any of its sentences.
 #
 # ## The shipped weights

@@ -37,7 +37,7 @@ Models and their caches
     gguf_file         the same model as one file for llama.cpp
 
 From a prompt to a text
-    constrained       which tokens may come next, if the text shall fit a JSON schema
+    constrained       which tokens may come next, if the text has to fit a JSON schema
     generation        from a prompt to a text: one way for every model, alone, in a batch or streamed
     serving           many texts at once: blocks of cache, shared beginnings, requests that come and go
     engines           llama.cpp beside our code: run here if it is installed, and otherwise as it was recorded

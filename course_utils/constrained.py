@@ -1,4 +1,4 @@
-"""Which tokens may come next, if the text shall fit a JSON schema: `generate(..., allow=JsonMask(...))`.
+"""Which tokens may come next, if the text has to fit a JSON schema: `generate(..., allow=JsonMask(...))`.
 
 The grammar is llguidance's: it says after each token which of the vocabulary's can go on towards a text that fits. That
 makes the form right and nothing else. A sum in a call of the right form may still be wrong, and a text that its budget

@@ -135,8 +135,9 @@ EXERCISE = FunctionExercise(
              Recognises(lambda value: as_array(value).max() >= V and same(value, np.rint(as_array(value))))),
         Case("by-hand", "play two steps by hand: feed the prompt, take the likeliest id after its last position, and "
              "feed that id.", _HAND, Equals(_NEW)),
-        _noted("fed-once", "the ids are right, but the calls are not. Feed every token once and in order: first the "
-               "prompt, then one new token in each call.", lambda way: not way.is_right),
+        _noted("fed-once", "the ids are right, but the calls are not. Feed first the "
+               "prompt, then one new token in each call, each token once. The last new token is not fed.",
+               lambda way: not way.is_right),
         _asks("no-new", "for 0 new tokens the answer is an empty list.",
               f"prompt {_PROMPT} and 0 new tokens", _PROMPT, 0),
         _asks("one-new", "for one new token the pass over the prompt is enough. Feed nothing else.",
