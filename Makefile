@@ -56,7 +56,7 @@ test: env
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
-	env -u PYTHONDONTWRITEBYTECODE $(PY) -m pytest -n logical --maxprocesses=4 --dist loadfile --durations=10
+	env -u PYTHONDONTWRITEBYTECODE $(PY) -m pytest --durations=10
 
 test-page: env
 	@$(PY) -m webpage.build
