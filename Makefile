@@ -7,6 +7,7 @@ PORT ?= 8000
 FOLDER ?=
 JUDGE_ARGS ?=
 PY := .venv/bin/python
+unexport PYTHONDONTWRITEBYTECODE # or every process compiles the packages again
 
 .PHONY: help env engines lab page check update reset judge test test-page portability corpus notebooks exercises
 
@@ -56,7 +57,7 @@ test: env
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
-	env -u PYTHONDONTWRITEBYTECODE $(PY) -m pytest --durations=10
+	$(PY) -m pytest --durations=10
 
 test-page: env
 	@$(PY) -m webpage.build
