@@ -261,6 +261,7 @@ def test_what_generate_does_with_odd_settings():
 def test_a_file_beside_the_weights_changes_the_defaults(tmp_path):
     """As notebook 03 says: greedy, then 50 tokens when it samples; `generation_config.json` changes both."""
     shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "generation_config.json").unlink()
     ids = torch.tensor([[1, 2, 3]])
 
     def first(**settings):
