@@ -287,8 +287,8 @@ predict.beside(my_words_at_2, float(table.loc[2.0, ("real words", "mean")]), "re
 # %% id="sweep-pictures"
 for column, unit in (("repetition", "share of 4-grams seen before"), ("real words", "share of words")):
     groups = {f"T = {t}": group[column].tolist() for t, group in results.groupby("temperature")}
-    title = f"{column.capitalize()}: a dot for each of {len(SEEDS)} seeds"
-    plots.dots_by_setting(groups, title, "temperature", unit)
+    plots.dots_by_setting(groups, f"{column.capitalize()}: a dot for each of {len(SEEDS)} seeds",
+                          "temperature", unit)
 
 # %% id="sweep-claims"
 means = results.groupby("temperature")[columns].mean()
