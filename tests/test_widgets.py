@@ -670,7 +670,7 @@ def test_the_answers_about_the_bigram(model, vocab):
     likeliest = int(row.argmax())
     seed = next(s for s in range(99) if text_of(SamplingParams(seed=s), 1).token_ids[0] == likeliest)
     said = answer_in("01_one_forward_pass", "generate-loop-text")
-    assert f"Seed {seed}: its u falls on `{vocab.label(likeliest)}`" in said
+    assert f"It is seed {seed}, whose u falls on `{vocab.label(likeliest)}`" in said
     assert text_of(SamplingParams(seed=0), 1).text == '"'
 
     greedy = text_of(SamplingParams(greedy=True), 70).text
