@@ -679,7 +679,7 @@ def test_the_answers_about_the_bigram(model, vocab):
 
     answer = text_of(SamplingParams(top_p=0.9, seed=5), 60)
     step = views.follow(model, vocab, answer).n_kept.index(2)
-    assert answer.text[step - 1] == "." and f"At step {step}, after the first `.`" in answer_in(
+    assert answer.text[step - 1] == "." and f"at step {step}, after the first `.`" in answer_in(
         "03_top_k_top_p", "order-text"
     )
     assert answer.text.index(".") == step - 1
