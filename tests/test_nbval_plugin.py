@@ -190,15 +190,15 @@ def variable_of(cell):
 def filled(path, answer, whole):
     """A copy of a shipped notebook whose stubs are replaced: `answer(exercise id, name)` gives the cell's new source.
 
-    whole: keep every cell, or only the first (the imports) and the exercises' own; nothing else depends on them.
+    whole: keep every cell, or only the exercises' own, which need nothing of the others but `check`.
     """
     book = nbformat.read(path, as_version=4)
     tagged = {tag: cell for cell in book.cells for tag in cell.metadata.get("tags", []) if ":" in tag}
     for key in exercises.notebooks()[path.stem]:
         tagged[f"exercise:{key}"].source = answer(key, variable_of(tagged[f"check:{key}"]))
     if not whole:
-        imports = [cell for cell in book.cells if "import check" in cell.source]
-        book.cells = imports + [cell for cell in book.cells if any(cell is own for own in tagged.values())]
+        first = nbformat.v4.new_code_cell("from course_utils.checking import check", id="check-alone")
+        book.cells = [first, *(cell for cell in book.cells if any(cell is own for own in tagged.values()))]
     return nbformat.writes(book)
 
 
